@@ -1,0 +1,268 @@
+"""The campaign file: one TOML document that says which benchmark is wanted, and nothing about how to make it.
+
+Every key does something, every default says why, and a file at fault is answered with the name of each field at fault.
+`familytool check --schema` writes the JSON Schema of this model for editors.
+"""
+
+from __future__ import annotations
+
+import datetime
+import difflib
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from familytool.errors import UsageError
+from familytool.model import CheckName, digest
+
+CHECKS: tuple[CheckName, ...] = ("syntax", "intent", "parameters", "feasibility")
+STRATA = re.compile(r"hop[1-6]|no_graph|no_tool|multi_call")
+MAX_BYTES = 1_000_000
+
+
+class Section(BaseModel):
+    """A table of the campaign file; unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class FamilySection(Section):
+    """The people and what the graph knows of them."""
+
+    count: int = Field(1, ge=1, le=10_000, description="Families; one graph each. One of eight people carries some 20,000 distinct rows.")
+    people: int | None = Field(None, ge=2, le=60, description="Size of a seeded family; default 8, enough that a random person is right one time in eight.")
+    specification: str | None = Field(None, description="Instead of `people`: 'paper' (Bob, Jack, Alice), 'extended' (the paper's eight), or a file of [[people]] tables.")
+    attributes_per_person: int = Field(60, ge=1, le=400, description="Attribute relations of each person; 60 is the published graph's grid.")
+    values: Literal["realistic", "placeholder"] = Field("realistic", description="'placeholder' names values as the paper does (hotel_0002), which gives their relation away; where a document fixes a format the value keeps it.")
+
+    @model_validator(mode="after")
+    def _one_source(self) -> FamilySection:
+        if self.people is not None and self.specification is not None:
+            raise ValueError("give either people (a seeded family) or specification (a named one), not both")
+        if self.specification is not None and self.count != 1:
+            raise ValueError("a specification describes one family, so count must be 1")
+        return self
+
+
+class CandidateTools(Section):
+    """The tools offered with each query."""
+
+    size: tuple[int, int] = Field((4, 12), description="Smallest and largest list; the published mean is 8.4.")
+    confusable: float = Field(0.5, ge=0, le=1, description="Share of the other tools that act on the same objects in another way.")
+
+    @field_validator("size")
+    @classmethod
+    def _ordered(cls, size: tuple[int, int]) -> tuple[int, int]:
+        if not 1 <= size[0] <= size[1] <= 64:
+            raise ValueError("size must be two numbers from 1 to 64, the smaller one first")
+        return size
+
+
+class Quota(Section):
+    """Bounds on the rows of one category or of one golden tool."""
+
+    category: str | None = Field(None, description="Category of the golden tool, as `preferences.jsonl` names it.")
+    tool: str | None = Field(None, description="Name of the golden tool.")
+    at_least: int = Field(0, ge=0)
+    at_most: int | None = Field(None, ge=0)
+
+    @model_validator(mode="after")
+    def _meaningful(self) -> Quota:
+        if (self.category is None) == (self.tool is None):
+            raise ValueError("a quota names either a category or a tool")
+        if self.at_most is None and self.at_least == 0:
+            raise ValueError("a quota needs at_least or at_most")
+        if self.at_most is not None and self.at_most < self.at_least:
+            raise ValueError("at_most is smaller than at_least")
+        return self
+
+
+class DocumentException(Section):
+    """What to do with one parameter (or a whole tool) that the extraction rule reads wrongly."""
+
+    tool: str
+    parameter: str | None = Field(None, description="Without it the whole tool is left out.")
+    kind: str = Field("none", description="The kind of value it takes instead; 'none' = never filled.")
+    reason: str = Field(min_length=3, description="Printed beside the refusal.")
+
+
+Shape = Annotated[str, Field(pattern=r"^[1-6](\+[1-6]){0,2}$")]
+
+
+class GenerationSection(Section):
+    """What is generated, from which documents, in which numbers."""
+
+    documents: str = Field("builtin", description="'builtin', or a file or folder of tool documents; `--documents` overrides it.")
+    method: Literal["grounded"] = Field("grounded", description="Golden answers are computed by executing relation paths.")
+    writer: Literal["templates"] = Field("templates", description="Queries are phrased by the rules and hints of the documents.")
+    strata: dict[str, int] = Field(description="Rows wanted: hop1 ... hop6, no_graph, no_tool, multi_call.")
+    shapes: dict[str, dict[Shape, float]] = Field({}, description="For a hop, the chain shapes and their weights; default: one chain mostly, two chains where they fit.")
+    distinct_tools: int | None = Field(None, ge=1, description="Golden calls spread over exactly this many tools; default: over all that can be used.")
+    quotas: tuple[Quota, ...] = ()
+    candidate_tools: CandidateTools = CandidateTools()
+    max_candidates: int = Field(200, ge=1, description="Candidates drawn for each wanted row before a stratum counts as infeasible.")
+    exceptions: tuple[DocumentException, ...] = ()
+
+    @field_validator("strata")
+    @classmethod
+    def _known_strata(cls, strata: dict[str, int]) -> dict[str, int]:
+        for name, wanted in strata.items():
+            if not STRATA.fullmatch(name):
+                raise ValueError(f"'{name}' is no stratum (hop1 ... hop6, no_graph, no_tool, multi_call)")
+            if not 0 <= wanted <= 10_000_000:
+                raise ValueError(f"stratum {name} wants {wanted} rows; give a number from 0 to 10,000,000")
+        if not sum(strata.values()):
+            raise ValueError("no rows are wanted: give at least one stratum a number above 0")
+        return strata
+
+    @field_validator("shapes")
+    @classmethod
+    def _shapes_fit(cls, shapes: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+        for stratum, weights in shapes.items():
+            if not re.fullmatch(r"hop[1-6]", stratum):
+                raise ValueError(f"shapes.{stratum}: only hop1 ... hop6 have shapes")
+            for shape, weight in weights.items():
+                if sum(map(int, shape.split("+"))) != int(stratum[3:]):
+                    raise ValueError(f"shapes.{stratum}: '{shape}' does not have {stratum[3:]} hops")
+                if not 0 < weight < 1e6:
+                    raise ValueError(f"shapes.{stratum}: the weight of '{shape}' must be above 0")
+        return shapes
+
+
+class ValidationSection(Section):
+    """Which checks a candidate must pass."""
+
+    checks: tuple[CheckName, ...] = Field(CHECKS, min_length=1, description="All four by default; a release of fewer says so on its card.")
+    on_unknown: Literal["reject"] = Field("reject", description="A check that cannot tell rejects the candidate, since no model or person is asked.")
+
+
+class ReleaseSection(Section):
+    """How the accepted rows are released."""
+
+    split: Literal["test"] = Field("test", description="The paper's setting: one test split.")
+    graph: Literal["full", "used"] = Field("full", description="'used' keeps only facts that some golden answer needs (the paper's last step); 'full' keeps the distractors.")
+    version: str = Field("1.0.0", pattern=r"^[0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,4}$", description="Printed in every row and on the card.")
+    licence: str = Field("cc-by-4.0", pattern=r"^[a-z0-9][a-z0-9.-]{0,40}$", description="Identifier for the card's metadata.")
+
+
+class EvaluationSection(Section):
+    """The first evaluation, which needs no model."""
+
+    baselines: bool = Field(True, description="Score the shortcut baselines beside gold replay.")
+
+
+class Campaign(Section):
+    """A whole campaign."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$", description="Also the default run folder and the prefix of row ids.")
+    seed: int = Field(0, ge=0, le=2**63 - 1, description="Rows follow from it and from their number alone.")
+    now: datetime.date = Field(datetime.date(2025, 6, 2), description="The frozen date; no date comes from the clock.")
+    family: FamilySection = FamilySection()
+    generation: GenerationSection
+    validation: ValidationSection = ValidationSection()
+    release: ReleaseSection = ReleaseSection()
+    evaluation: EvaluationSection = EvaluationSection()
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of all that this campaign says, defaults included."""
+        return digest(self.model_dump(mode="json"))
+
+
+def load_campaign(path: Path) -> Campaign:
+    """Read and check a campaign file.
+
+    Raises:
+        UsageError: the file is missing, too large, no TOML, or has fields at fault, each of which is named.
+    """
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path}: the campaign file cannot be read ({error.strerror}); give a name (home, paper, extended) or a path.") from None
+    if len(raw) > MAX_BYTES:
+        raise UsageError(f"{path}: {len(raw):,} bytes is too large for a campaign file (limit {MAX_BYTES:,}).")
+    return parse_campaign(raw, str(path))
+
+
+def parse_campaign(raw: bytes, place: str) -> Campaign:
+    """The campaign in these bytes; `place` names them in errors (UsageError)."""
+    try:
+        content = tomllib.loads(raw.decode("utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        raise UsageError(f"{place}: not a TOML file ({error}); see `familytool init` for a file to start from.") from None
+    try:
+        return Campaign.model_validate(content)
+    except ValidationError as error:
+        raise UsageError("\n".join(f"{place}: {line}" for line in _faults(error))) from None
+
+
+def _faults(error: ValidationError) -> Iterator[str]:
+    for fault in error.errors():
+        where = ".".join(str(part) for part in fault["loc"]) or "the file"
+        if fault["type"] == "extra_forbidden":
+            known = _keys_at(fault["loc"][:-1])
+            near = difflib.get_close_matches(str(fault["loc"][-1]), known, 1)
+            hint = f"did you mean '{near[0]}'?" if near else f"known here: {', '.join(known)}."
+            yield f"{where}: unknown key; {hint}"
+        elif fault["type"] == "missing":
+            yield f"{where}: this key is needed."
+        else:
+            value = repr(fault["input"])
+            message = fault["msg"].removeprefix("Value error, ")
+            shown = "" if len(value) > 60 else f" (found {value})"
+            yield f"{where}: {message}{shown}."
+
+
+def _keys_at(location: tuple[int | str, ...]) -> list[str]:
+    model: Any = Campaign
+    for part in location:
+        if isinstance(part, int):
+            continue
+        annotation = model.model_fields[part].annotation
+        args = [a for a in getattr(annotation, "__args__", ()) if isinstance(a, type) and issubclass(a, BaseModel)]
+        model = args[0] if args else annotation
+    return list(model.model_fields)
+
+
+def campaign_schema() -> dict[str, Any]:
+    """The JSON Schema of a campaign file, for editors."""
+    schema = Campaign.model_json_schema()
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "familytool campaign", **schema}
+
+
+def describe(campaign: Campaign) -> str:
+    """The campaign as TOML with every default filled in."""
+    lines: list[str] = []
+    _write_table(campaign.model_dump(mode="json", exclude_none=True), "", lines)
+    return "\n".join(lines).strip() + "\n"
+
+
+def _write_table(table: dict[str, Any], prefix: str, lines: list[str]) -> None:
+    nested: list[tuple[str, dict[str, Any]]] = []
+    for key, value in table.items():
+        if isinstance(value, dict) and not prefix:
+            nested.append((key, value))
+        else:
+            lines.append(f"{key} = {_toml(value, key)}")
+    for key, value in nested:
+        lines += ["", f"[{prefix}{key}]"]
+        _write_table(value, f"{prefix}{key}.", lines)
+
+
+def _toml(value: Any, key: str = "") -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        if key == "now":
+            return value
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        return f'"{escaped}"'
+    if isinstance(value, list):
+        return "[" + ", ".join(_toml(item) for item in value) + "]"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f'"{k}" = {_toml(v)}' if not re.fullmatch(r"[A-Za-z0-9_-]+", k) else f"{k} = {_toml(v)}" for k, v in value.items()) + " }"
+    return str(value)

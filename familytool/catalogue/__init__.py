@@ -1,0 +1,1 @@
+"""What comes with the package: tool documents, families, value tables, wordings and campaigns."""

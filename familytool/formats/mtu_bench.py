@@ -1,0 +1,157 @@
+"""MTU-Bench evaluation files: the tool documents inside the `question` texts of `*_eval.jsonl` (Apache-2.0).
+
+The list stands behind one fixed sentence, on the same line or later, as JSON or as a Python literal; required parameters are
+names, objects, or a mapping from name to pattern; some lists share one set of parameters among several tools.
+Facts: tool-document measurements over all 1,009 records (116 names, 181 distinct documents).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from familytool.formats.openai import DocumentError, status
+from familytool.formats.schema import normalise_parameters
+from familytool.formats.text import TextError, bracketed, parse_json_prefix, parse_python_literal
+from familytool.model import Json, Tool, canonical
+
+MARKER = "The following is a list of APIs and their parameters that you can use:"
+
+
+def looks_like(record: Json) -> bool:
+    """Whether a JSONL record is an MTU-Bench evaluation row."""
+    return isinstance(record, dict) and isinstance(record.get("question"), str) and MARKER in record["question"]
+
+
+def read_tools(records: Iterable[tuple[str, Json]], rejected: list[str] | None = None) -> Iterator[Tool]:
+    """The distinct documents of all records, in order of first appearance; versions of a name are numbered from 1.
+
+    Args:
+        records: (place, record) pairs; the place says file and line.
+        rejected: gets a sentence for each list entry that is no tool document.
+
+    Raises:
+        DocumentError: a record without a readable list.
+    """
+    uses: dict[str, int] = {}
+    first: dict[str, tuple[str, str, dict[str, Json], bool]] = {}
+    for place, record in records:
+        for document, shared in _documents(record, place, rejected if rejected is not None else []):
+            key = canonical([document, shared])
+            uses[key] = uses.get(key, 0) + 1
+            first.setdefault(key, (document["name"], place, document, shared is not None))
+    versions: dict[str, int] = {}
+    for key, (name, place, document, is_shared) in first.items():
+        versions[name] = versions.get(name, 0) + 1
+        yield _tool(document, place, versions[name], uses[key], is_shared)
+
+
+def _documents(record: Json, place: str, rejected: list[str]) -> Iterator[tuple[dict[str, Json], Json]]:
+    question = record.get("question") if isinstance(record, dict) else None
+    if not isinstance(question, str) or MARKER not in question:
+        raise DocumentError(f"{place}: no tool list (the sentence 'The following is a list of APIs ...' is missing)")
+    listed = _list_after(question, question.index(MARKER) + len(MARKER), place)
+    for entry in listed:
+        if not isinstance(entry, dict):
+            rejected.append(f"{place}: list entry {str(entry)[:40]!r} is no tool document")
+        elif "apis" in entry and "available_parameters" in entry:
+            for api in entry["apis"] if isinstance(entry["apis"], list) else []:
+                if isinstance(api, dict) and isinstance(api.get("name"), str):
+                    yield {**api, "available_parameters": entry["available_parameters"]}, True
+                else:
+                    rejected.append(f"{place}: an entry of 'apis' has no name")
+        elif not isinstance(entry.get("name"), str) or not entry["name"]:
+            rejected.append(f"{place}: a tool document without a name")
+        else:
+            yield entry, None
+
+
+def _list_after(question: str, start: int, place: str) -> list[Json]:
+    at = next((i for i in range(start, len(question)) if not question[i].isspace()), len(question))
+    if at == len(question) or question[at] not in "[{":
+        raise DocumentError(f"{place}: no list follows the sentence that announces the tools")
+    try:
+        value, _ = parse_json_prefix(question, at)
+    except TextError:
+        try:
+            value = parse_python_literal(bracketed(question, at))
+        except TextError as error:
+            raise DocumentError(f"{place}: the tool list cannot be read: {error}") from None
+    return value if isinstance(value, list) else [value]
+
+
+def _tool(document: dict[str, Json], place: str, version: int, uses: int, shared: bool) -> Tool:
+    notes: list[str] = []
+    properties: dict[str, Json] = {}
+    required: list[str] = []
+    if shared:
+        notes.append("parameters are shared by all tools of the list; which are required is not said, so all are read as optional")
+        _add(document["available_parameters"], properties, None, notes)
+    _add(document.get("optional_parameters"), properties, None, notes)
+    _add(document.get("required_parameters"), properties, required, notes)
+    schema, repairs = normalise_parameters({"type": "object", "properties": properties, "required": required})
+    for name in [n for n, p in properties.items() if isinstance(p, dict) and p.get("default") == "dontcare"]:
+        notes.append(f"#/properties/{name}: default 'dontcare' is the document's own word for 'left open'")
+    description = document.get("description", "")
+    return Tool(
+        name=document["name"],
+        description=description if isinstance(description, str) else "",
+        parameters=schema,
+        response=_response(document.get("result_parameters")),
+        source={"format": "mtu-bench", "place": place, "status": "partial" if shared else status(schema),
+                "version": str(version), "uses": str(uses)},
+        notes=(*notes, *repairs),
+        raw=document,
+    )  # fmt: skip
+
+
+def _add(declared: Any, properties: dict[str, Json], required: list[str] | None, notes: list[str]) -> None:
+    """Add one of the three shapes of a parameter list; `required` collects the names where it is given."""
+    if isinstance(declared, dict):
+        for name, text in declared.items():
+            properties[name] = _from_text(text) if required is not None else {"default": text}
+            if required is not None:
+                required.append(name)
+        if declared and required is None:
+            notes.append("optional parameters are a mapping from name to default; no types are given")
+        elif declared:
+            notes.append("required parameters are a mapping from name to pattern; no types are given")
+        return
+    bare = 0
+    for entry in declared if isinstance(declared, list) else []:
+        if isinstance(entry, str):
+            properties.setdefault(entry, {})
+            name, bare = entry, bare + 1
+        elif isinstance(entry, dict) and isinstance(entry.get("name"), str):
+            name = entry["name"]
+            properties[name] = {key: value for key, value in entry.items() if key != "name"}
+            if "options" in entry:
+                notes.append(f"#/properties/{name}: 'options' is no JSON Schema; kept as it is")
+        else:
+            notes.append(f"a parameter entry {str(entry)[:40]!r} has no name; left out")
+            continue
+        if required is not None:
+            required.append(name)
+    if bare:
+        notes.append(f"{bare} parameters are bare names, without types or descriptions")
+
+
+
+
+def _from_text(text: Json) -> dict[str, Json]:
+    """The schema that a mapping's text means: a pattern, the format HH:MM, or nothing."""
+    if not isinstance(text, str) or not text:
+        return {}
+    return {"pattern": text} if text.startswith("^") else {"format": text} if text == "HH:MM" else {"description": text}
+
+
+def _response(declared: Any) -> dict[str, Json]:
+    if isinstance(declared, dict):
+        return {name: {} for name in declared}
+    named: dict[str, Json] = {}
+    for entry in declared if isinstance(declared, list) else []:
+        if isinstance(entry, str):
+            named[entry] = {}
+        elif isinstance(entry, dict) and isinstance(entry.get("name"), str):
+            named[entry["name"]] = {key: value for key, value in entry.items() if key != "name"}
+    return named

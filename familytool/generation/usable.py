@@ -1,0 +1,206 @@
+"""Tool documents made ready for generation: one version per name, the kind of each parameter, and sentences to ask with.
+
+Version rule: described and typed before untyped, then more fillable kinds, then the most frequent, then the lowest number;
+nothing is forced, and the versions not taken are listed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from familytool.campaign import DocumentException
+from familytool.catalogue import tables
+from familytool.generation.drafting import draft_sentences
+from familytool.generation.extraction import infer_kind, name_words
+from familytool.model import Json, Tool
+from familytool.phrasing import Template, parse_template
+
+MIN_VALUES = 8
+"""A kind with fewer values than this is no graph fact: a blind guess would be right too often."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter that a sentence can fill. `path` is dotted for members of an object; `schema` is the leaf's."""
+
+    path: str
+    keys: tuple[str, ...]
+    kind: str
+    reason: str
+    schema: dict[str, Json]
+    is_array: bool = False
+    wrap_literal: str = "{}"
+    wrap_reference: str = "{}"
+    words: dict[str, str] = field(default_factory=dict)
+    examples: tuple[Json, ...] = ()
+    states_new: bool = False
+    least_items: int = 1
+
+    @property
+    def takes_fact(self) -> bool:
+        """Whether a fact of the graph may fill it."""
+        return is_graph_kind(self.kind) and not self.states_new
+
+
+@dataclass(frozen=True)
+class UsableTool:
+    """A tool with at least one sentence that can be asked."""
+
+    tool: Tool
+    parameters: dict[str, Parameter]
+    sentences: tuple[Template, ...]
+    category: str
+    hinted: bool
+
+    @property
+    def name(self) -> str:
+        return self.tool.name
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A parameter, version or tool that is not used, with the reason."""
+
+    tool: str
+    parameter: str
+    reason: str
+
+
+def is_graph_kind(kind: str) -> bool:
+    """Whether facts of this kind can stand in a graph."""
+    return kind in tables.concepts_by_kind() and len(tables.values(kind)) >= MIN_VALUES
+
+
+def usable_tools(documents: Iterable[Tool], exceptions: Iterable[DocumentException] = ()) -> tuple[list[UsableTool], list[Refusal]]:
+    """The tools that can be asked for, one version per name in order of first appearance, and everything refused."""
+    exceptions = tuple(exceptions)
+    by_name: dict[str, list[Tool]] = {}
+    for tool in documents:
+        by_name.setdefault(tool.name, []).append(tool)
+    chosen: list[UsableTool] = []
+    refusals: list[Refusal] = []
+    for name, versions in by_name.items():
+        left_out = next((e for e in exceptions if e.tool == name and e.parameter is None), None)
+        if left_out is not None:
+            refusals.append(Refusal(name, "", f"left out by the campaign: {left_out.reason}"))
+            continue
+        ranked = sorted((_ready(tool, exceptions) for tool in versions), key=_rank)
+        best = ranked[0]
+        for other in ranked[1:]:
+            refusals.append(Refusal(name, "", f"version {other.tool.source.get('version', '?')} ({other.tool.source.get('status', '?')}) is not used; version {best.tool.source.get('version', '?')} is"))
+        refusals.extend(Refusal(name, p.path, p.reason) for p in best.parameters.values() if p.kind == "none")
+        if best.sentences:
+            chosen.append(best)
+        else:
+            refusals.append(Refusal(name, "", "no sentence can fill its required parameters with values of known kinds"))
+    return chosen, refusals
+
+
+def _rank(ready: UsableTool) -> tuple[Any, ...]:
+    order = ("ok", "partly-typed", "partial", "untyped")
+    status = ready.tool.source.get("status", "untyped")
+    fillable = sum(p.takes_fact for p in ready.parameters.values())
+    return (
+        not ready.sentences,
+        order.index(status) if status in order else len(order),
+        -fillable,
+        -int(ready.tool.source.get("uses", "1")),
+        int(ready.tool.source.get("version", "1")),
+    )
+
+
+def _ready(tool: Tool, exceptions: tuple[DocumentException, ...]) -> UsableTool:
+    hint = tables.hints().get(tool.name, {}) if "x-phrase" not in tool.parameters else {}
+    parameters = {p.path: p for p in _parameters(tool, hint.get("parameters", {}), exceptions)}
+    written = tool.parameters.get("x-phrase") or hint.get("sentences") or []
+    sentences = [s for text in written if isinstance(text, str) and (s := _usable_sentence(text, tool, parameters))]
+    hinted = bool(sentences)
+    if not sentences:
+        sentences = [s for text in draft_sentences(tool, parameters) if (s := _usable_sentence(text, tool, parameters))]
+    categories = Counter(tables.concepts_by_kind()[p.kind][0].category for p in parameters.values() if p.takes_fact)
+    return UsableTool(tool, parameters, tuple(sentences), categories.most_common(1)[0][0] if categories else "other", hinted)
+
+
+def _parameters(tool: Tool, hints: dict[str, Any], exceptions: tuple[DocumentException, ...]) -> Iterator[Parameter]:
+    for keys, schema in _leaves(tool.parameters, ()):
+        path = ".".join(keys)
+        hint = {**(schema.get("x-phrase") or {}), **hints.get(path, {})}
+        is_array = schema.get("type") == "array"
+        leaf = schema.get("items", {}) if is_array else schema
+        leaf = leaf if isinstance(leaf, dict) else {}
+        if is_array:
+            hint = {**(leaf.get("x-phrase") or {}), **hint}
+        exception = next((e for e in exceptions if e.tool == tool.name and e.parameter == path), None)
+        decision = infer_kind(tool, keys[-1], {**leaf, "x-kind": leaf.get("x-kind", schema.get("x-kind"))} if is_array else schema)
+        kind, reason = decision.kind, decision.reason
+        if "kind" in hint:
+            kind, reason = hint["kind"], "a phrase hint says so"
+        if exception is not None:
+            kind, reason = exception.kind, f"by the campaign: {exception.reason}"
+        yield Parameter(
+            path=path, keys=keys, kind=kind, reason=reason, schema=leaf, is_array=is_array,
+            wrap_literal=_wrap(hint.get("literal")), wrap_reference=_wrap(hint.get("reference")),
+            words={str(k): str(v) for k, v in hint.get("values", {}).items()},
+            examples=tuple(hint.get("examples") or leaf.get("examples") or ()),
+            states_new="new" in name_words(keys[-1]), least_items=int(schema.get("minItems", 1)) if is_array else 1,
+        )  # fmt: skip
+
+
+def _wrap(text: object) -> str:
+    return text if isinstance(text, str) and text.count("{}") == 1 else "{}"
+
+
+def _leaves(schema: dict[str, Json], keys: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], dict[str, Json]]]:
+    for name, node in schema.get("properties", {}).items():
+        if not isinstance(node, dict) or len(keys) > 3:
+            continue
+        if node.get("type") == "object" and node.get("properties"):
+            yield from _leaves(node, (*keys, name))
+        else:
+            yield (*keys, name), node
+
+
+def _usable_sentence(text: str, tool: Tool, parameters: dict[str, Parameter]) -> Template | None:
+    """The sentence, if every slot outside segments can be filled and all required parameters are among them."""
+    try:
+        template = parse_template(text)
+    except ValueError:
+        return None
+    names = set(template.slots).union(*template.segments) if template.segments else set(template.slots)
+    if not names <= set(parameters) or any(not can_fill(parameters[name]) for name in template.slots):
+        return None
+    said = {parameters[name].keys for name in template.slots}
+    if not _covers(tool.parameters, said, ()):
+        return None
+    return template if any(parameters[name].takes_fact for name in names) else None
+
+
+def _covers(schema: dict[str, Json], said: set[tuple[str, ...]], prefix: tuple[str, ...]) -> bool:
+    """Whether all required members are said; a nested object counts where one of its members is said."""
+    needed = list(schema.get("required", []))
+    for name, node in schema.get("properties", {}).items():
+        here = (*prefix, name)
+        opened = any(keys[: len(here)] == here for keys in said)
+        if name in needed and not opened:
+            return False
+        if opened and isinstance(node, dict) and node.get("properties") and not _covers(node, said, here):
+            return False
+    return True
+
+
+def can_fill(parameter: Parameter) -> bool:
+    """Whether a value of the right kind can be made for this parameter, from the graph or outright."""
+    return (
+        is_graph_kind(parameter.kind)
+        or parameter.kind in LITERALS_WITHOUT_TABLE
+        or bool(parameter.examples or parameter.schema.get("enum"))
+        or bool(tables.values(parameter.kind))
+    )
+
+
+LITERALS_WITHOUT_TABLE = frozenset(
+    {"date", "time", "datetime", "duration_minutes", "count", "money", "percentage", "temperature", "volume", "rating", "boolean", "year", "weekday"}
+)

@@ -1,0 +1,252 @@
+"""Composes the rooms: generate, check, replace until the strata are full; then release and evaluate.
+
+Every stage reads and appends the files of the run folder, so that an interrupted run goes on where it stood.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from familytool import __version__
+from familytool.campaign import Campaign, load_campaign, parse_campaign
+from familytool.catalogue import tables
+from familytool.errors import ShortfallError, UsageError
+from familytool.formats.documents import document_files, read_documents
+from familytool.formats.openai import read_tools
+from familytool.generation.generate import Material, Planner, make_candidate, prepare_material
+from familytool.generation.preferences import small_graphs
+from familytool.generation.samples import NotBuilt
+from familytool.model import Check, Rejection, Sample, Tool, ToolCall, Triple, canonical, digest
+from familytool.runs import Appender, RunFolder, cut_torn_line, file_hash, read_samples
+from familytool.validation.checks import check_sample
+
+Progress = Callable[[str, int, int], None]
+"""Called with (what, done, of) as work goes on."""
+
+
+def no_progress(what: str, done: int, of: int) -> None:
+    """Say nothing."""
+
+
+def find_campaign(name_or_path: str) -> tuple[Campaign, Path]:
+    """A built-in campaign by name, or one from a file; and the folder that its relative paths are seen from."""
+    built_in = tables.campaign_bytes(name_or_path)
+    if built_in is not None:
+        return parse_campaign(built_in, f"built-in campaign '{name_or_path}'"), Path()
+    path = Path(name_or_path)
+    if not path.exists() and not path.suffix:
+        raise UsageError(f"'{name_or_path}': neither a built-in campaign ({', '.join(tables.CAMPAIGNS)}) nor a file; `familytool init DIR` makes one to edit.")
+    return load_campaign(path), path.parent
+
+
+@dataclass
+class Job:
+    """A campaign, where its paths start, and the documents it is given."""
+
+    campaign: Campaign
+    folder: Path = Path()
+    documents_path: Path | None = None
+    rejected_entries: list[str] = field(default_factory=list)
+
+    def documents(self) -> list[Tool]:
+        """The tool documents, from `--documents`, the campaign's path, or the embedded catalogue."""
+        if self._path() is None:
+            return [tool for name, value in tables.builtin_documents() for tool in read_tools(value, name)]
+        return read_documents(self._path() or Path(), self.rejected_entries)
+
+    def _path(self) -> Path | None:
+        if self.documents_path is not None:
+            return self.documents_path
+        named = self.campaign.generation.documents
+        if named == "builtin":
+            return None
+        if named == "mtu-bench":
+            raise UsageError(f"campaign '{self.campaign.name}' needs the MTU-Bench documents: give --documents FOLDER (the folder with its *_eval.jsonl).")
+        return Path(named) if Path(named).is_absolute() else self.folder / named
+
+    def identity(self) -> dict[str, Any]:
+        """What a run folder belongs to: the campaign, the bytes of its documents, and this version of the package."""
+        path = self._path()
+        documents: Any = "builtin"
+        if path is not None:
+            documents = {file.name: file_hash(file)["sha256"] for file in document_files(path)}
+        specification = self.campaign.family.specification
+        family: Any = specification
+        if specification is not None and tables.family_specification(specification) is None and (self.folder / specification).is_file():
+            family = file_hash(self.folder / specification)["sha256"]
+        return {"campaign": self.campaign.model_dump(mode="json"), "documents": documents, "family": family, "familytool": __version__}
+
+
+def prepare(job: Job) -> Material:
+    """Documents read, preferences extracted, families grown; nothing is written."""
+    return prepare_material(job.campaign, job.documents(), job.folder)
+
+
+def generate(job: Job, run: RunFolder, progress: Progress = no_progress) -> Material:
+    """Fill the strata: candidates in number order, each checked, each accepted or kept as rejected with its reason.
+
+    Raises:
+        ShortfallError: a stratum or quota that cannot be filled; which one lacks how many rows, and why.
+    """
+    material = prepare(job)
+    _write_material(job, material, run)
+    planner = Planner(material)
+    decided = _resume(run, planner)
+    with run.appender("samples.jsonl") as samples, run.appender("rejected.jsonl") as rejected, run.appender("checks.jsonl") as checks:
+        for stratum, wanted in job.campaign.generation.strata.items():
+            _fill(stratum, wanted, job.campaign, material, planner, decided, (samples, rejected, checks), progress)
+    unmet = planner.unmet_quotas()
+    if unmet:
+        raise ShortfallError(f"campaign '{job.campaign.name}': quotas are not met ({'; '.join(unmet)}); lower them or ask for more rows.")
+    _write_graph(job, material, run)
+    run.finish_stage("generate", {"funnel": funnel(run)})
+    return material
+
+
+@dataclass
+class _Decided:
+    """What has been decided before: per stratum how many candidates and accepted rows, and what would be a duplicate."""
+
+    candidates: Counter[str] = field(default_factory=Counter)
+    accepted: Counter[str] = field(default_factory=Counter)
+    seen: set[bytes] = field(default_factory=set)
+
+
+def _keys(sample: Sample) -> list[bytes]:
+    """What makes another sample a duplicate: the same words of the same speaker, or the same call along the same paths."""
+    words = digest([sample.graph_id, sample.speaker, sample.query.casefold()])
+    call = digest([sample.graph_id, sample.speaker, sample.kind, [c.model_dump() for c in sample.calls], [p.model_dump() for p in sample.golden_paths]])
+    return [bytes.fromhex(words), *([bytes.fromhex(call)] if sample.calls else [])]
+
+
+def _resume(run: RunFolder, planner: Planner) -> _Decided:
+    """Take up a run: torn lines and checks without their sample are cut, then every decided candidate is counted again."""
+    for name in ("samples.jsonl", "rejected.jsonl", "checks.jsonl"):
+        cut_torn_line(run.path / name)
+    decided = _Decided()
+    order: list[tuple[str, int, list[str], bool]] = []
+    accepted: set[str] = set()
+    for sample in read_samples(run.path / "samples.jsonl"):
+        accepted.add(sample.id)
+        decided.seen.update(_keys(sample))
+        names = [clause["tool"] for clause in sample.provenance["wording"]]
+        order.append((sample.provenance["stratum"], sample.provenance["candidate"], names, True))
+    for row in run.rows("rejected.jsonl"):
+        order.append((row["stratum"], row["candidate"], row["tools"], False))
+    for stratum, number, names, taken in order:
+        decided.candidates[stratum] = max(decided.candidates[stratum], number + 1)
+        decided.accepted[stratum] += taken
+        planner.record(stratum, names, taken)
+    _cut_orphans(run, accepted)
+    return decided
+
+
+def _cut_orphans(run: RunFolder, accepted: set[str]) -> None:
+    """Cut the checks behind the last accepted sample: their sample was never written."""
+    path = run.path / "checks.jsonl"
+    if not path.exists():
+        return
+    with path.open("r+b") as file:
+        end = 0
+        for raw in iter(file.readline, b""):
+            if json.loads(raw)["sample_id"] not in accepted:
+                break
+            end = file.tell()
+        file.truncate(end)
+
+
+def _fill(stratum: str, wanted: int, campaign: Campaign, material: Material, planner: Planner, decided: _Decided,
+          files: tuple[Appender, Appender, Appender], progress: Progress) -> None:  # fmt: skip
+    samples, rejected, checks = files
+    limit = wanted * campaign.generation.max_candidates
+    while decided.accepted[stratum] < wanted:
+        number = decided.candidates[stratum]
+        order = planner.order(stratum, number) if number < limit else None
+        if order is None:
+            reasons = Counter(row["code"] for row in _rejections(rejected.path) if row["stratum"] == stratum)
+            told = ", ".join(f"{code} {count}" for code, count in reasons.most_common(4)) or "no tool has so many places for facts"
+            raise ShortfallError(
+                f"stratum {stratum}: {decided.accepted[stratum]} of {wanted} rows after {number} candidates, {wanted - decided.accepted[stratum]} are lacking "
+                f"(rejected: {told}); ask for fewer rows, more people or attributes, or more documents."
+            )
+        names = [tool.name for tool in order.tools]
+        outcome, verdicts = _decide(make_candidate(material, order), material, order.number, campaign, decided)
+        if isinstance(outcome, Sample):
+            checks.write(verdicts)
+            samples.write([outcome])
+            decided.seen.update(_keys(outcome))
+            decided.accepted[stratum] += 1
+            progress(stratum, decided.accepted[stratum], wanted)
+        else:
+            identity = f"{campaign.name}-{stratum}-{number:06d}"
+            rejected.write([outcome.model_copy(update={"id": identity, "stratum": stratum, "candidate": number, "tools": tuple(names)})])
+        decided.candidates[stratum] += 1
+        planner.record(stratum, names, isinstance(outcome, Sample))
+
+
+def _decide(candidate: Sample | NotBuilt, material: Material, number: int, campaign: Campaign, decided: _Decided) -> tuple[Sample | Rejection, list[Check]]:
+    def reject(check: str, code: str, message: str) -> Rejection:
+        return Rejection(id="", stratum="", candidate=number, check=check, code=code, message=message, sample=candidate if isinstance(candidate, Sample) else None)
+
+    if isinstance(candidate, NotBuilt):
+        return reject("generate", candidate.code, candidate.message), []
+    if any(key in decided.seen for key in _keys(candidate)):
+        return reject("duplicates", "duplicate_sample", "the same words, or the same call along the same paths, were accepted before"), []
+    verdicts = check_sample(candidate, material.world_of(number).graph, campaign.validation.checks)
+    for check in verdicts:
+        if check.verdict != "pass":
+            finding = check.findings[0] if check.findings else None
+            return reject(check.check, finding.code if finding else "unknown", finding.message if finding else "the check cannot tell"), verdicts
+    return candidate, verdicts
+
+
+def _rejections(path: Path) -> Iterator[dict[str, Any]]:
+    from familytool.runs import read_rows
+
+    return read_rows(path)
+
+
+def _write_material(job: Job, material: Material, run: RunFolder) -> None:
+    """The files that follow from campaign and documents alone, written once."""
+    names = ("tools.jsonl", "preferences.jsonl", "refusals.jsonl", "small_graphs.jsonl")
+    if all((run.path / name).exists() for name in names):
+        return
+    run.write_records("tools.jsonl", material.documents)
+    run.write_records("preferences.jsonl", material.preferences)
+    entries = [{"tool": "", "parameter": "", "reason": text} for text in job.rejected_entries]
+    run.write_records("refusals.jsonl", [*(asdict(refusal) for refusal in material.refusals), *entries])
+    run.write_records("small_graphs.jsonl", (row for index in range(job.campaign.family.count) for row in small_graphs(material.world(index))))
+
+
+def graph_rows(triples: Iterator[tuple[str, Triple]]) -> Iterator[dict[str, str]]:
+    """Rows of graph.jsonl."""
+    return ({"graph_id": graph_id, "head": t.head, "relation": t.relation, "tail": t.tail} for graph_id, t in triples)
+
+
+def _write_graph(job: Job, material: Material, run: RunFolder) -> None:
+    """The benchmark's knowledge graph: all facts, or those that golden chains use, in the order of the full graph."""
+    used: set[tuple[str, Triple]] | None = None
+    if job.campaign.release.graph == "used":
+        used = {(s.graph_id, t) for s in read_samples(run.path / "samples.jsonl") for t in s.golden_triples}
+    worlds = (material.world(index) for index in range(job.campaign.family.count))
+    run.write_records("graph.jsonl", graph_rows((w.graph_id, t) for w in worlds for t in w.graph if used is None or (w.graph_id, t) in used))
+
+
+def funnel(run: RunFolder) -> dict[str, dict[str, Any]]:
+    """For each stratum: candidates, accepted, and the rejected by check and code; it always adds up."""
+    table: dict[str, dict[str, Any]] = {}
+    for row in run.rows("samples.jsonl"):
+        entry = table.setdefault(row["provenance"]["stratum"], {"candidates": 0, "accepted": 0, "rejected": {}})
+        entry["candidates"] += 1
+        entry["accepted"] += 1
+    for row in run.rows("rejected.jsonl"):
+        entry = table.setdefault(row["stratum"], {"candidates": 0, "accepted": 0, "rejected": {}})
+        entry["candidates"] += 1
+        reason = f"{row['check']}: {row['code']}"
+        entry["rejected"][reason] = entry["rejected"].get(reason, 0) + 1
+    return table

@@ -1,0 +1,299 @@
+"""A run folder: one process at a time, every row appended as it is finished, nothing finished lost.
+
+A row is committed by the newline that ends it. A torn last line (kill, full disk) is cut before the next append; whole files
+are written beside their place and renamed. Counts are read from the files and stored nowhere else.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import socket
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from familytool.errors import FamilytoolError
+from familytool.model import Json, Record, Sample, Tool
+
+MANIFEST = "manifest.json"
+CHUNK = 1 << 20
+
+
+class RunFolder:
+    """The folder of one run of one campaign. Use it as a context manager: it is locked while open.
+
+    Raises:
+        FamilytoolError: another process holds it, it belongs to another campaign, or it cannot be written.
+    """
+
+    def __init__(self, path: Path, identity: dict[str, Json] | None = None) -> None:
+        self.path = path
+        self.identity = identity
+        self._lock: int | None = None
+
+    def __enter__(self) -> RunFolder:
+        with _writing(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._take_lock()
+        try:
+            if self.identity is not None:
+                self._claim(self.identity)
+        except BaseException:
+            self._release_lock()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._release_lock()
+
+    def _take_lock(self) -> None:
+        handle = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            holder = os.read(handle, 200).decode("utf-8", "replace").strip() or "another process"
+            os.close(handle)
+            raise FamilytoolError(f"{self.path}: in use by {holder}; wait until it has ended, or give another --run-dir.") from None
+        os.ftruncate(handle, 0)
+        os.write(handle, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
+        self._lock = handle
+
+    def _release_lock(self) -> None:
+        if self._lock is not None:
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._lock, 0)
+            os.close(self._lock)
+            self._lock = None
+
+    def _claim(self, identity: dict[str, Json]) -> None:
+        """Make the folder this run's, or find that it is another's."""
+        manifest = self.manifest()
+        if not manifest:
+            foreign = [p.name for p in self.path.iterdir() if p.name not in ("lock", "ledger.sqlite") and not p.name.endswith(".part")]
+            if foreign:
+                raise FamilytoolError(f"{self.path}: not a run folder (it holds {', '.join(sorted(foreign)[:3])}); give a new or empty --run-dir.")
+            self.write_json(MANIFEST, {"identity": identity, "stages": {}})
+            return
+        known = manifest.get("identity", {})
+        if known == identity:
+            return
+        differences = [_difference(known.get(key), identity.get(key), key) for key in sorted({*known, *identity}) if known.get(key) != identity.get(key)]
+        raise FamilytoolError(f"{self.path}: this folder holds a run of something else ({'; '.join(differences)}); give another --run-dir, or remove the folder to start afresh.")
+
+    def manifest(self) -> dict[str, Any]:
+        """The manifest, or {} where there is none yet."""
+        file = self.path / MANIFEST
+        if not file.exists():
+            return {}
+        try:
+            content = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise FamilytoolError(f"{file}: the manifest cannot be read ({error}); remove the folder, or restore the file.") from None
+        if not isinstance(content, dict):
+            raise FamilytoolError(f"{file}: not a manifest; give another --run-dir.")
+        return content
+
+    def finish_stage(self, stage: str, facts: dict[str, Json]) -> None:
+        """Record that a stage is complete, with facts about it and the hashes of all files."""
+        manifest = self.manifest()
+        manifest.setdefault("stages", {})[stage] = facts
+        manifest["files"] = {name: file_hash(self.path / name) for name in self.files()}
+        self.write_json(MANIFEST, manifest)
+
+    def files(self) -> list[str]:
+        """The run's own files, by name, without lock, manifest and unfinished ones."""
+        found = (str(p.relative_to(self.path)) for p in self.path.rglob("*") if p.is_file())
+        return sorted(name for name in found if name not in ("lock", MANIFEST) and ".part" not in name)
+
+    def write_json(self, name: str, value: Json) -> None:
+        """Write a whole JSON file, or leave the old one."""
+        self.write_text(name, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+    def write_text(self, name: str, text: str) -> None:
+        """Write a whole file, or leave the old one."""
+        self.write_chunks(name, [text])
+
+    def write_chunks(self, name: str, chunks: Iterable[str]) -> None:
+        """Write a whole file piece by piece beside its place, then rename it."""
+        target = self.path / name
+        part = target.with_name(target.name + ".part")
+        with _writing(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with part.open("w", encoding="utf-8", newline="\n") as file:
+                file.writelines(chunks)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(target)
+
+    def write_records(self, name: str, rows: Iterable[Record | dict[str, Any]]) -> None:
+        """Write a whole JSONL file."""
+        self.write_chunks(name, (line(row) for row in rows))
+
+    def appender(self, name: str) -> Appender:
+        """A JSONL file to append to; a torn last line is cut first."""
+        return Appender(self.path / name)
+
+    def rows(self, name: str) -> Iterator[dict[str, Any]]:
+        """The finished rows of a JSONL file; none where there is no file."""
+        return read_rows(self.path / name)
+
+
+def _difference(old: Json, new: Json, key: str) -> str:
+    if isinstance(old, dict) and isinstance(new, dict):
+        parts = [_difference(old.get(k), new.get(k), f"{key}.{k}") for k in sorted({*old, *new}) if old.get(k) != new.get(k)]
+        return "; ".join(parts[:3])
+    return f"{key} was {_short(old)}, is {_short(new)}"
+
+
+def _short(value: Json) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+class Appender:
+    """Rows at the end of a JSONL file, each in one write."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with _writing(path):
+            cut_torn_line(path)
+            self._handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+
+    def write(self, rows: Iterable[Record | dict[str, Any]]) -> None:
+        """Append these rows."""
+        data = "".join(line(row) for row in rows).encode("utf-8")
+        with _writing(self.path):
+            view = memoryview(data)
+            while view:
+                view = view[os.write(self._handle, view) :]
+
+    def close(self) -> None:
+        """Make the rows durable and close the file."""
+        with _writing(self.path):
+            os.fsync(self._handle)
+        os.close(self._handle)
+
+    def __enter__(self) -> Appender:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@contextlib.contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise FamilytoolError(f"{path}: cannot be written ({error.strerror or error}); make room or choose another --run-dir, then run again: what is finished is kept.") from None
+
+
+def line(row: Record | dict[str, Any]) -> str:
+    """A row as one line of JSON in the author's key order."""
+    value = sample_object(row) if isinstance(row, Sample) else row.model_dump(mode="json") if isinstance(row, Record) else row
+    return json.dumps(value, ensure_ascii=False, separators=(", ", ": ")) + "\n"
+
+
+def tool_object(tool: Tool) -> dict[str, Json]:
+    """A candidate tool as samples and releases hold it: name, description, parameters."""
+    return {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
+
+
+def sample_object(sample: Sample) -> dict[str, Json]:
+    """A sample as `samples.jsonl` holds it."""
+    value = sample.model_dump(mode="json", exclude={"candidate_tools"})
+    return {key: [tool_object(t) for t in sample.candidate_tools] if key == "candidate_tools" else value[key] for key in Sample.model_fields}
+
+
+def cut_torn_line(path: Path) -> int:
+    """Cut what stands behind the last newline of a file; the number of bytes that were cut."""
+    if not path.exists():
+        return 0
+    with path.open("r+b") as file:
+        size = file.seek(0, os.SEEK_END)
+        end = size
+        while end > 0:
+            start = max(0, end - CHUNK)
+            file.seek(start)
+            at = file.read(end - start).rfind(b"\n")
+            if at >= 0:
+                end = start + at + 1
+                break
+            end = start
+        if end < size:
+            file.truncate(end)
+        return size - end
+
+
+def read_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """The rows of a JSONL file; a torn last line is not yet a row.
+
+    Raises:
+        FamilytoolError: a finished line that is not a JSON object, with its number.
+    """
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        for number, raw in enumerate(file, 1):
+            if not raw.endswith(b"\n"):
+                return
+            try:
+                value = json.loads(raw)
+            except (ValueError, RecursionError) as error:
+                raise FamilytoolError(f"{path}:{number}: not a JSON row ({error}); restore the file, or remove the folder and run again.") from None
+            if not isinstance(value, dict):
+                raise FamilytoolError(f"{path}:{number}: not a JSON object; restore the file, or remove the folder and run again.")
+            yield value
+
+
+_interned: dict[str, Tool] = {}
+
+
+def read_samples(path: Path) -> Iterator[Sample]:
+    """The samples of a JSONL file, one after the other; equal tool documents are one object."""
+    for number, row in enumerate(read_rows(path), 1):
+        try:
+            tools = tuple(_intern(tool) for tool in row.pop("candidate_tools"))
+            yield Sample.model_validate({**row, "candidate_tools": ()}).model_copy(update={"candidate_tools": tools})
+        except (ValueError, TypeError, KeyError) as error:
+            raise FamilytoolError(f"{path}:{number}: not a sample ({str(error).splitlines()[0]}); restore the file, or remove the folder and run again.") from None
+
+
+def _intern(value: dict[str, Any]) -> Tool:
+    key = json.dumps(value, ensure_ascii=False)
+    tool = _interned.get(key)
+    if tool is None:
+        if len(_interned) > 4096:
+            _interned.clear()
+        tool = _interned[key] = Tool.model_validate(value)
+    return tool
+
+
+def file_hash(path: Path) -> dict[str, Json]:
+    """SHA-256, size and (for JSONL) number of rows of a file."""
+    hasher, size, rows = hashlib.sha256(), 0, 0
+    with path.open("rb") as file:
+        while chunk := file.read(CHUNK):
+            hasher.update(chunk)
+            size += len(chunk)
+            rows += chunk.count(b"\n")
+    facts: dict[str, Json] = {"sha256": hasher.hexdigest(), "bytes": size}
+    return {**facts, "rows": rows} if path.suffix == ".jsonl" else facts
+
+
+def replace_folder(part: Path, target: Path) -> None:
+    """Put a finished folder in its place; an old one of that name goes away only then."""
+    with _writing(target):
+        old = target.with_name(target.name + ".old.part")
+        shutil.rmtree(old, ignore_errors=True)
+        if target.exists():
+            target.replace(old)
+        part.replace(target)
+        shutil.rmtree(old, ignore_errors=True)
+
+
