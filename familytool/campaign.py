@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import difflib
+import json
 import re
 import tomllib
 from collections.abc import Iterator
@@ -34,10 +35,19 @@ class FamilySection(Section):
     """The people and what the graph knows of them."""
 
     count: int = Field(1, ge=1, le=10_000, description="Families; one graph each. One of eight people carries some 20,000 distinct rows.")
-    people: int | None = Field(None, ge=2, le=60, description="Size of a seeded family; default 8, enough that a random person is right one time in eight.")
-    specification: str | None = Field(None, description="Instead of `people`: 'paper' (Bob, Jack, Alice), 'extended' (the paper's eight), or a file of [[people]] tables.")
-    attributes_per_person: int = Field(60, ge=1, le=400, description="Attribute relations of each person; 60 is the published graph's grid.")
-    values: Literal["realistic", "placeholder"] = Field("realistic", description="'placeholder' names values as the paper does (hotel_0002), which gives their relation away; where a document fixes a format the value keeps it.")
+    people: int | None = Field(
+        None, ge=2, le=60, description="Size of a seeded family; default 8, enough that a random person is right one time in eight."
+    )
+    specification: str | None = Field(
+        None, description="Instead of `people`: 'paper' (Bob, Jack, Alice), 'extended' (the paper's eight), or a file of [[people]] tables."
+    )
+    attributes_per_person: int = Field(
+        60, ge=1, le=400, description="Attribute relations of each person; 60 is the published graph's grid."
+    )
+    values: Literal["realistic", "placeholder"] = Field(
+        "realistic",
+        description="'placeholder' names values as the paper does (hotel_0002), which gives their relation away; where a document fixes a format the value keeps it.",
+    )
 
     @model_validator(mode="after")
     def _one_source(self) -> FamilySection:
@@ -100,8 +110,12 @@ class GenerationSection(Section):
     method: Literal["grounded"] = Field("grounded", description="Golden answers are computed by executing relation paths.")
     writer: Literal["templates"] = Field("templates", description="Queries are phrased by the rules and hints of the documents.")
     strata: dict[str, int] = Field(description="Rows wanted: hop1 ... hop6, no_graph, no_tool, multi_call.")
-    shapes: dict[str, dict[Shape, float]] = Field({}, description="For a hop, the chain shapes and their weights; default: one chain mostly, two chains where they fit.")
-    distinct_tools: int | None = Field(None, ge=1, description="Golden calls spread over exactly this many tools; default: over all that can be used.")
+    shapes: dict[str, dict[Shape, float]] = Field(
+        {}, description="For a hop, the chain shapes and their weights; default: one chain mostly, two chains where they fit."
+    )
+    distinct_tools: int | None = Field(
+        None, ge=1, description="Golden calls spread over exactly this many tools; default: over all that can be used."
+    )
     quotas: tuple[Quota, ...] = ()
     candidate_tools: CandidateTools = CandidateTools()
     max_candidates: int = Field(200, ge=1, description="Candidates drawn for each wanted row before a stratum counts as infeasible.")
@@ -137,14 +151,18 @@ class ValidationSection(Section):
     """Which checks a candidate must pass."""
 
     checks: tuple[CheckName, ...] = Field(CHECKS, min_length=1, description="All four by default; a release of fewer says so on its card.")
-    on_unknown: Literal["reject"] = Field("reject", description="A check that cannot tell rejects the candidate, since no model or person is asked.")
+    on_unknown: Literal["reject"] = Field(
+        "reject", description="A check that cannot tell rejects the candidate, since no model or person is asked."
+    )
 
 
 class ReleaseSection(Section):
     """How the accepted rows are released."""
 
     split: Literal["test"] = Field("test", description="The paper's setting: one test split.")
-    graph: Literal["full", "used"] = Field("full", description="'used' keeps only facts that some golden answer needs (the paper's last step); 'full' keeps the distractors.")
+    graph: Literal["full", "used"] = Field(
+        "full", description="'used' keeps only facts that some golden answer needs (the paper's last step); 'full' keeps the distractors."
+    )
     version: str = Field("1.0.0", pattern=r"^[0-9]{1,4}\.[0-9]{1,4}\.[0-9]{1,4}$", description="Printed in every row and on the card.")
     licence: str = Field("cc-by-4.0", pattern=r"^[a-z0-9][a-z0-9.-]{0,40}$", description="Identifier for the card's metadata.")
 
@@ -182,7 +200,9 @@ def load_campaign(path: Path) -> Campaign:
     try:
         raw = path.read_bytes()
     except OSError as error:
-        raise UsageError(f"{path}: the campaign file cannot be read ({error.strerror}); give a name (home, paper, extended) or a path.") from None
+        raise UsageError(
+            f"{path}: the campaign file cannot be read ({error.strerror}); give a name (home, paper, extended) or a path."
+        ) from None
     if len(raw) > MAX_BYTES:
         raise UsageError(f"{path}: {len(raw):,} bytes is too large for a campaign file (limit {MAX_BYTES:,}).")
     return parse_campaign(raw, str(path))
@@ -259,10 +279,13 @@ def _toml(value: Any, key: str = "") -> str:
     if isinstance(value, str):
         if key == "now":
             return value
-        escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-        return f'"{escaped}"'
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")  # TOML has JSON's escapes, and forbids DEL bare
     if isinstance(value, list):
         return "[" + ", ".join(_toml(item) for item in value) + "]"
     if isinstance(value, dict):
-        return "{ " + ", ".join(f'"{k}" = {_toml(v)}' if not re.fullmatch(r"[A-Za-z0-9_-]+", k) else f"{k} = {_toml(v)}" for k, v in value.items()) + " }"
+        return (
+            "{ "
+            + ", ".join(f'"{k}" = {_toml(v)}' if not re.fullmatch(r"[A-Za-z0-9_-]+", k) else f"{k} = {_toml(v)}" for k, v in value.items())
+            + " }"
+        )
     return str(value)

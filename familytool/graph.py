@@ -68,11 +68,7 @@ class KnowledgeGraph:
 
     def neighbours(self, head: str) -> tuple[Triple, ...]:
         """All facts that start at `head`."""
-        return tuple(
-            self._triples[head, relation, tail]
-            for relation, tails in self._tails.get(head, {}).items()
-            for tail in tails
-        )
+        return tuple(self._triples[head, relation, tail] for relation, tails in self._tails.get(head, {}).items() for tail in tails)
 
     def chains(self, path: RelationPath) -> list[tuple[Triple, ...]]:
         """Every way to follow a path, every tail of a relation included; empty if the path does not exist."""
@@ -89,8 +85,9 @@ class KnowledgeGraph:
     def follow(self, path: RelationPath) -> tuple[str, ...]:
         """The distinct entities at the end of a path, in order.
 
-        >>> graph = KnowledgeGraph([Triple(head="Bob", relation="mother", tail="Alice"),
-        ...                         Triple(head="Alice", relation="prefer_city", tail="Lisbon")])
+        >>> graph = KnowledgeGraph(
+        ...     [Triple(head="Bob", relation="mother", tail="Alice"), Triple(head="Alice", relation="prefer_city", tail="Lisbon")]
+        ... )
         >>> graph.follow(RelationPath(start="Bob", relations=("mother", "prefer_city")))
         ('Lisbon',)
         """
@@ -101,10 +98,11 @@ class KnowledgeGraph:
         wanted = {(t.head, t.relation, t.tail) for t in triples}
         return KnowledgeGraph((t for key, t in self._triples.items() if key in wanted), self.graph_id)
 
-    def to_networkx(self) -> networkx.MultiDiGraph:
+    def to_networkx(self) -> networkx.MultiDiGraph[str]:
         """The same graph for networkx: a directed multigraph whose edge keys are the relations."""
         import networkx
 
-        graph = networkx.MultiDiGraph()
-        graph.add_edges_from((t.head, t.tail, t.relation) for t in self)
+        graph: networkx.MultiDiGraph[str] = networkx.MultiDiGraph()
+        for t in self:
+            graph.add_edge(t.head, t.tail, key=t.relation)
         return graph

@@ -138,11 +138,7 @@ class Mention:
 
 
 def _expand(readings: str) -> frozenset[Relations]:
-    return frozenset(
-        path
-        for reading in readings.split(", ")
-        for path in product(*(step.split("|") for step in reading.split(" ")))
-    )
+    return frozenset(path for reading in readings.split(", ") for path in product(*(step.split("|") for step in reading.split(" "))))
 
 
 @lru_cache(maxsize=1)
@@ -153,7 +149,7 @@ def terms() -> tuple[Term, ...]:
         for word in words.split(", "):
             for side, phrases in _SIDE.items():
                 step = last[0]
-                readings = {(side, step)}
+                readings: set[Relations] = {(side, step)}
                 if step in ("brother", "sister"):
                     other, spouse = ("sister", "husband") if step == "brother" else ("brother", "wife")
                     readings.add((side, other, spouse))
@@ -226,9 +222,7 @@ def find_mentions(text: str) -> list[Mention]:
 
 def _adjacent(text: str, tokens: list[tuple[str, int, int]], position: int, size: int) -> bool:
     """Whether the tokens from the one before `position` on are divided by white space only ("my, mother" is no mention)."""
-    return all(
-        not text[tokens[i - 1][2] : tokens[i][1]].strip() for i in range(position, position + size)
-    )
+    return all(not text[tokens[i - 1][2] : tokens[i][1]].strip() for i in range(position, position + size))
 
 
 class Kin:
@@ -236,9 +230,7 @@ class Kin:
 
     def __init__(self, graph: KnowledgeGraph) -> None:
         self.graph = graph
-        people = dict.fromkeys(
-            name for t in graph if t.relation in KIN_RELATIONS for name in (t.head, t.tail)
-        )
+        people = dict.fromkeys(name for t in graph if t.relation in KIN_RELATIONS for name in (t.head, t.tail))
         self.people: tuple[str, ...] = tuple(people)
         self._phrases: dict[tuple[str, str], tuple[KinPhrase, ...]] = {}
         self._shortest: dict[str, dict[str, list[Relations]]] = {}
@@ -248,9 +240,7 @@ class Kin:
         """Everybody whom one of these readings gives from the speaker, the speaker too where one leads back."""
         key = (speaker, readings)
         if key not in self._persons:
-            self._persons[key] = tuple(
-                sorted({p for r in readings for p in self.graph.follow(RelationPath(start=speaker, relations=r))})
-            )
+            self._persons[key] = tuple(sorted({p for r in readings for p in self.graph.follow(RelationPath(start=speaker, relations=r))}))
         return self._persons[key]
 
     def shortest_paths(self, speaker: str, longest: int = 4) -> dict[str, list[Relations]]:
@@ -304,8 +294,5 @@ def _segmentations(path: Relations) -> list[tuple[Term, ...]]:
         return [()]
     table = _terms_by_reading()
     return [
-        (term, *rest)
-        for size in range(1, len(path) + 1)
-        for term in table.get(path[:size], ())
-        for rest in _segmentations(path[size:])
+        (term, *rest) for size in range(1, len(path) + 1) for term in table.get(path[:size], ()) for rest in _segmentations(path[size:])
     ]

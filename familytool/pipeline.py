@@ -7,22 +7,30 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from familytool import __version__
-from familytool.campaign import Campaign, load_campaign, parse_campaign
+from familytool.campaign import CHECKS, Campaign, load_campaign, parse_campaign
 from familytool.catalogue import tables
-from familytool.errors import ShortfallError, UsageError
-from familytool.formats.documents import document_files, read_documents
+from familytool.errors import FamilytoolError, ShortfallError, UsageError
+from familytool.evaluation.facts import report_facts
+from familytool.evaluation.report import render_report
+from familytool.evaluation.shortcuts import shortcut_table
+from familytool.formats import familytool_2025
+from familytool.formats.documents import document_files, read_documents, text_lines
 from familytool.formats.openai import read_tools
 from familytool.generation.generate import Material, Planner, make_candidate, prepare_material
 from familytool.generation.preferences import small_graphs
 from familytool.generation.samples import NotBuilt
-from familytool.model import Check, Rejection, Sample, Tool, ToolCall, Triple, canonical, digest
-from familytool.runs import Appender, RunFolder, cut_torn_line, file_hash, read_samples
+from familytool.graph import KnowledgeGraph
+from familytool.kgetool.score import score
+from familytool.model import Check, CheckName, Rejection, Sample, Tool, Triple, digest
+from familytool.releases.build import ReleaseFacts, build_release, read_release
+from familytool.releases.columns import JSON_COLUMNS
+from familytool.runs import Appender, RunFolder, cut_torn_line, file_hash, funnel, read_graphs, read_rows, read_samples
 from familytool.validation.checks import check_sample
 
 Progress = Callable[[str, int, int], None]
@@ -40,7 +48,9 @@ def find_campaign(name_or_path: str) -> tuple[Campaign, Path]:
         return parse_campaign(built_in, f"built-in campaign '{name_or_path}'"), Path()
     path = Path(name_or_path)
     if not path.exists() and not path.suffix:
-        raise UsageError(f"'{name_or_path}': neither a built-in campaign ({', '.join(tables.CAMPAIGNS)}) nor a file; `familytool init DIR` makes one to edit.")
+        raise UsageError(
+            f"'{name_or_path}': neither a built-in campaign ({', '.join(tables.CAMPAIGNS)}) nor a file; `familytool init DIR` makes one to edit."
+        )
     return load_campaign(path), path.parent
 
 
@@ -66,7 +76,9 @@ class Job:
         if named == "builtin":
             return None
         if named == "mtu-bench":
-            raise UsageError(f"campaign '{self.campaign.name}' needs the MTU-Bench documents: give --documents FOLDER (the folder with its *_eval.jsonl).")
+            raise UsageError(
+                f"campaign '{self.campaign.name}' needs the MTU-Bench documents: give --documents FOLDER (the folder with its *_eval.jsonl)."
+            )
         return Path(named) if Path(named).is_absolute() else self.folder / named
 
     def identity(self) -> dict[str, Any]:
@@ -120,7 +132,15 @@ class _Decided:
 def _keys(sample: Sample) -> list[bytes]:
     """What makes another sample a duplicate: the same words of the same speaker, or the same call along the same paths."""
     words = digest([sample.graph_id, sample.speaker, sample.query.casefold()])
-    call = digest([sample.graph_id, sample.speaker, sample.kind, [c.model_dump() for c in sample.calls], [p.model_dump() for p in sample.golden_paths]])
+    call = digest(
+        [
+            sample.graph_id,
+            sample.speaker,
+            sample.kind,
+            [c.model_dump() for c in sample.calls],
+            [p.model_dump() for p in sample.golden_paths],
+        ]
+    )
     return [bytes.fromhex(words), *([bytes.fromhex(call)] if sample.calls else [])]
 
 
@@ -168,7 +188,7 @@ def _fill(stratum: str, wanted: int, campaign: Campaign, material: Material, pla
         number = decided.candidates[stratum]
         order = planner.order(stratum, number) if number < limit else None
         if order is None:
-            reasons = Counter(row["code"] for row in _rejections(rejected.path) if row["stratum"] == stratum)
+            reasons = Counter(row["code"] for row in read_rows(rejected.path) if row["stratum"] == stratum)
             told = ", ".join(f"{code} {count}" for code, count in reasons.most_common(4)) or "no tool has so many places for facts"
             raise ShortfallError(
                 f"stratum {stratum}: {decided.accepted[stratum]} of {wanted} rows after {number} candidates, {wanted - decided.accepted[stratum]} are lacking "
@@ -189,9 +209,19 @@ def _fill(stratum: str, wanted: int, campaign: Campaign, material: Material, pla
         planner.record(stratum, names, isinstance(outcome, Sample))
 
 
-def _decide(candidate: Sample | NotBuilt, material: Material, number: int, campaign: Campaign, decided: _Decided) -> tuple[Sample | Rejection, list[Check]]:
+def _decide(
+    candidate: Sample | NotBuilt, material: Material, number: int, campaign: Campaign, decided: _Decided
+) -> tuple[Sample | Rejection, list[Check]]:
     def reject(check: str, code: str, message: str) -> Rejection:
-        return Rejection(id="", stratum="", candidate=number, check=check, code=code, message=message, sample=candidate if isinstance(candidate, Sample) else None)
+        return Rejection(
+            id="",
+            stratum="",
+            candidate=number,
+            check=check,
+            code=code,
+            message=message,
+            sample=candidate if isinstance(candidate, Sample) else None,
+        )
 
     if isinstance(candidate, NotBuilt):
         return reject("generate", candidate.code, candidate.message), []
@@ -201,14 +231,10 @@ def _decide(candidate: Sample | NotBuilt, material: Material, number: int, campa
     for check in verdicts:
         if check.verdict != "pass":
             finding = check.findings[0] if check.findings else None
-            return reject(check.check, finding.code if finding else "unknown", finding.message if finding else "the check cannot tell"), verdicts
+            return reject(
+                check.check, finding.code if finding else "unknown", finding.message if finding else "the check cannot tell"
+            ), verdicts
     return candidate, verdicts
-
-
-def _rejections(path: Path) -> Iterator[dict[str, Any]]:
-    from familytool.runs import read_rows
-
-    return read_rows(path)
 
 
 def _write_material(job: Job, material: Material, run: RunFolder) -> None:
@@ -220,7 +246,9 @@ def _write_material(job: Job, material: Material, run: RunFolder) -> None:
     run.write_records("preferences.jsonl", material.preferences)
     entries = [{"tool": "", "parameter": "", "reason": text} for text in job.rejected_entries]
     run.write_records("refusals.jsonl", [*(asdict(refusal) for refusal in material.refusals), *entries])
-    run.write_records("small_graphs.jsonl", (row for index in range(job.campaign.family.count) for row in small_graphs(material.world(index))))
+    run.write_records(
+        "small_graphs.jsonl", (row for index in range(job.campaign.family.count) for row in small_graphs(material.world(index)))
+    )
 
 
 def graph_rows(triples: Iterator[tuple[str, Triple]]) -> Iterator[dict[str, str]]:
@@ -234,19 +262,144 @@ def _write_graph(job: Job, material: Material, run: RunFolder) -> None:
     if job.campaign.release.graph == "used":
         used = {(s.graph_id, t) for s in read_samples(run.path / "samples.jsonl") for t in s.golden_triples}
     worlds = (material.world(index) for index in range(job.campaign.family.count))
-    run.write_records("graph.jsonl", graph_rows((w.graph_id, t) for w in worlds for t in w.graph if used is None or (w.graph_id, t) in used))
+    run.write_records(
+        "graph.jsonl", graph_rows((w.graph_id, t) for w in worlds for t in w.graph if used is None or (w.graph_id, t) in used)
+    )
 
 
-def funnel(run: RunFolder) -> dict[str, dict[str, Any]]:
-    """For each stratum: candidates, accepted, and the rejected by check and code; it always adds up."""
-    table: dict[str, dict[str, Any]] = {}
-    for row in run.rows("samples.jsonl"):
-        entry = table.setdefault(row["provenance"]["stratum"], {"candidates": 0, "accepted": 0, "rejected": {}})
-        entry["candidates"] += 1
-        entry["accepted"] += 1
-    for row in run.rows("rejected.jsonl"):
-        entry = table.setdefault(row["stratum"], {"candidates": 0, "accepted": 0, "rejected": {}})
-        entry["candidates"] += 1
-        reason = f"{row['check']}: {row['code']}"
-        entry["rejected"][reason] = entry["rejected"].get(reason, 0) + 1
-    return table
+def validate(run: RunFolder, checks: tuple[CheckName, ...] = CHECKS, progress: Progress = no_progress) -> dict[str, Any]:
+    """The four checks over the finished rows of a run, against its released graph; findings.jsonl and summary.json are written."""
+    graphs = read_graphs(run.path / "graph.jsonl")
+    total = _count(run.path / "samples.jsonl")
+    counts: dict[str, Any] = {"n_samples": 0, "by_check": {}, "by_code": {}, "by_tool": {}, "by_hop": {}}
+
+    def rows() -> Iterator[dict[str, Any]]:
+        for sample in read_samples(run.path / "samples.jsonl"):
+            counts["n_samples"] += 1
+            failed = False
+            for check in check_sample(sample, graphs.get(sample.graph_id, KnowledgeGraph(graph_id=sample.graph_id)), checks):
+                verdicts = counts["by_check"].setdefault(check.check, {"pass": 0, "fail": 0, "unknown": 0})
+                verdicts[check.verdict] += 1
+                failed = failed or check.verdict == "fail"
+                for code in dict.fromkeys(f.code for f in check.findings):
+                    entry = counts["by_code"].setdefault(code, {"samples": 0, "findings": 0})
+                    entry["samples"] += 1
+                    entry["findings"] += sum(f.code == code for f in check.findings)
+                for finding in check.findings:
+                    yield {
+                        "sample_id": sample.id,
+                        "check": check.check,
+                        "verdict": check.verdict,
+                        **finding.model_dump(mode="json"),
+                        "judge": check.judge,
+                    }
+            for table, key in (("by_hop", f"hop{sample.hops}"), *(("by_tool", call.name) for call in sample.calls)):
+                entry = counts[table].setdefault(key, {"samples": 0, "failed": 0})
+                entry["samples"] += 1
+                entry["failed"] += failed
+            progress("validate", counts["n_samples"], total)
+
+    run.write_records("findings.jsonl", rows())
+    run.write_json("summary.json", counts)
+    return counts
+
+
+def _count(path: Path) -> int:
+    return int(file_hash(path).get("rows", 0)) if path.exists() else 0
+
+
+def _graph_of(run: RunFolder) -> Callable[[str], KnowledgeGraph]:
+    """Graphs of a run by id; for many families they are read one after the other, so that few are in memory."""
+    graphs = read_graphs(run.path / "graph.jsonl")
+    return lambda graph_id: graphs.get(graph_id, KnowledgeGraph(graph_id=graph_id))
+
+
+def release(job: Job, run: RunFolder) -> ReleaseFacts:
+    """Build `release/` from the accepted rows; skipped if they have not changed since it was built."""
+    _need_samples(run)
+    documents = {row["name"]: Tool.model_validate(row) for row in run.rows("tools.jsonl")}
+    baselines = shortcut_table(read_samples(run.path / "samples.jsonl"), _graph_of(run)) if job.campaign.evaluation.baselines else []
+    facts = build_release(
+        run.path / "release",
+        job.campaign,
+        read_samples(run.path / "samples.jsonl"),
+        run.rows("graph.jsonl"),
+        documents,
+        {"baselines": baselines, **_sources(documents.values())},
+    )
+    run.finish_stage("release", {"rows": facts.rows, "graph": facts.graph, "tools": facts.tools, "golden_tools": facts.golden_tools})
+    return facts
+
+
+def _sources(documents: Iterable[Tool]) -> dict[str, Any]:
+    formats = {tool.source.get("format", "") for tool in documents}
+    if "mtu-bench" in formats:
+        return {
+            "documents": "MTU-Bench evaluation files",
+            "sources": [
+                "Tool documents: MTU-Bench (github.com/MTU-Bench-Team/MTU-Bench), Apache-2.0; made from dialogue sets with licences of their own, see there before redistributing"
+            ],
+        }
+    return {
+        "documents": "the embedded catalogue of familytool (or an OpenAI tool list that was given)",
+        "sources": ["Tool documents and value tables: familytool, Apache-2.0"],
+    }
+
+
+def evaluate(job: Job, run: RunFolder) -> dict[str, Any]:
+    """Gold replay over the release, scored with `kgetool`, and the shortcut baselines; results.json and predictions.jsonl are written."""
+    references = [_reference(row) for row in read_release(run.path / "release", "all")]
+    predictions = [{"id": r["id"], "calls": r["calls"], "triples": r["golden_triples"]} for r in references]
+    results = score(references, predictions, seed=job.campaign.seed)
+    rows = results.pop("samples")
+    hops = {r["id"]: f"hop{r['hops']}" for r in references}
+    by_hop: dict[str, Any] = {}
+    for name in sorted(set(hops.values())):
+        chosen = [r for r in references if hops[r["id"]] == name]
+        by_hop[name] = score(chosen, [p for p in predictions if hops[p["id"]] == name], seed=job.campaign.seed)["scores"]
+    baselines = shortcut_table(read_samples(run.path / "samples.jsonl"), _graph_of(run)) if job.campaign.evaluation.baselines else []
+    results = {**results, "prediction": "gold replay", "now": job.campaign.now.isoformat(), "by_hop": by_hop, "baselines": baselines}
+    run.write_records("evaluation/predictions.jsonl", predictions)
+    run.write_records("evaluation/scores.jsonl", rows)
+    run.write_json("evaluation/results.json", results)
+    run.finish_stage("evaluate", {"scores": results["scores"]})
+    return results
+
+
+def _reference(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of a release with its JSON text read."""
+    return {**row, **{name: json.loads(row[name]) for name in JSON_COLUMNS}}
+
+
+def score_published(path: Path, graph: Path) -> tuple[list[dict[str, Any]], int, list[str]]:
+    """The shortcut baselines of a published FamilyTool file and its graph: the table, the number of rows, and what could not be read."""
+    rejected: list[str] = []
+    kg = familytool_2025.read_graph(text_lines(graph), path.stem, rejected)
+    samples = list(familytool_2025.read_samples(text_lines(path), path.stem, path.stem, rejected))
+    return shortcut_table(samples, lambda _: kg), len(samples), rejected
+
+
+def _need_samples(run: RunFolder) -> None:
+    if "generate" not in run.manifest().get("stages", {}):
+        raise FamilytoolError(f"{run.path}: generation has not finished; `familytool generate` goes on with it.")
+
+
+def report(job: Job, run: RunFolder) -> Path:
+    """Write report.html from the files of the run."""
+    run.write_text("report.html", render_report(report_facts(job.campaign, run)))
+    return run.path / "report.html"
+
+
+def run_all(job: Job, run: RunFolder, progress: Progress = no_progress) -> ReleaseFacts:
+    """The main job: generate, release, evaluate, report; stages that are complete are not repeated."""
+    stages = run.manifest().get("stages", {})
+    if "generate" not in stages:
+        generate(job, run, progress)
+    progress("release", 0, 1)
+    facts = release(job, run)
+    progress("release", 1, 1)
+    progress("evaluate", 0, 1)
+    evaluate(job, run)
+    progress("evaluate", 1, 1)
+    report(job, run)
+    return facts

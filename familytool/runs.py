@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from familytool.errors import FamilytoolError
-from familytool.model import Json, Record, Sample, Tool
+from familytool.graph import KnowledgeGraph
+from familytool.model import Json, Record, Sample, Tool, Triple
 
 MANIFEST = "manifest.json"
 CHUNK = 1 << 20
@@ -76,14 +77,22 @@ class RunFolder:
         if not manifest:
             foreign = [p.name for p in self.path.iterdir() if p.name not in ("lock", "ledger.sqlite") and not p.name.endswith(".part")]
             if foreign:
-                raise FamilytoolError(f"{self.path}: not a run folder (it holds {', '.join(sorted(foreign)[:3])}); give a new or empty --run-dir.")
+                raise FamilytoolError(
+                    f"{self.path}: not a run folder (it holds {', '.join(sorted(foreign)[:3])}); give a new or empty --run-dir."
+                )
             self.write_json(MANIFEST, {"identity": identity, "stages": {}})
             return
         known = manifest.get("identity", {})
         if known == identity:
             return
-        differences = [_difference(known.get(key), identity.get(key), key) for key in sorted({*known, *identity}) if known.get(key) != identity.get(key)]
-        raise FamilytoolError(f"{self.path}: this folder holds a run of something else ({'; '.join(differences)}); give another --run-dir, or remove the folder to start afresh.")
+        differences = [
+            _difference(known.get(key), identity.get(key), key)
+            for key in sorted({*known, *identity})
+            if known.get(key) != identity.get(key)
+        ]
+        raise FamilytoolError(
+            f"{self.path}: this folder holds a run of something else ({'; '.join(differences)}); give another --run-dir, or remove the folder to start afresh."
+        )
 
     def manifest(self) -> dict[str, Any]:
         """The manifest, or {} where there is none yet."""
@@ -190,7 +199,9 @@ def _writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise FamilytoolError(f"{path}: cannot be written ({error.strerror or error}); make room or choose another --run-dir, then run again: what is finished is kept.") from None
+        raise FamilytoolError(
+            f"{path}: cannot be written ({error.strerror or error}); make room or choose another --run-dir, then run again: what is finished is kept."
+        ) from None
 
 
 def line(row: Record | dict[str, Any]) -> str:
@@ -207,7 +218,9 @@ def tool_object(tool: Tool) -> dict[str, Json]:
 def sample_object(sample: Sample) -> dict[str, Json]:
     """A sample as `samples.jsonl` holds it."""
     value = sample.model_dump(mode="json", exclude={"candidate_tools"})
-    return {key: [tool_object(t) for t in sample.candidate_tools] if key == "candidate_tools" else value[key] for key in Sample.model_fields}
+    return {
+        key: [tool_object(t) for t in sample.candidate_tools] if key == "candidate_tools" else value[key] for key in Sample.model_fields
+    }
 
 
 def cut_torn_line(path: Path) -> int:
@@ -245,7 +258,9 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
             try:
                 value = json.loads(raw)
             except (ValueError, RecursionError) as error:
-                raise FamilytoolError(f"{path}:{number}: not a JSON row ({error}); restore the file, or remove the folder and run again.") from None
+                raise FamilytoolError(
+                    f"{path}:{number}: not a JSON row ({error}); restore the file, or remove the folder and run again."
+                ) from None
             if not isinstance(value, dict):
                 raise FamilytoolError(f"{path}:{number}: not a JSON object; restore the file, or remove the folder and run again.")
             yield value
@@ -261,7 +276,9 @@ def read_samples(path: Path) -> Iterator[Sample]:
             tools = tuple(_intern(tool) for tool in row.pop("candidate_tools"))
             yield Sample.model_validate({**row, "candidate_tools": ()}).model_copy(update={"candidate_tools": tools})
         except (ValueError, TypeError, KeyError) as error:
-            raise FamilytoolError(f"{path}:{number}: not a sample ({str(error).splitlines()[0]}); restore the file, or remove the folder and run again.") from None
+            raise FamilytoolError(
+                f"{path}:{number}: not a sample ({str(error).splitlines()[0]}); restore the file, or remove the folder and run again."
+            ) from None
 
 
 def _intern(value: dict[str, Any]) -> Tool:
@@ -272,6 +289,31 @@ def _intern(value: dict[str, Any]) -> Tool:
             _interned.clear()
         tool = _interned[key] = Tool.model_validate(value)
     return tool
+
+
+def read_graphs(path: Path) -> dict[str, KnowledgeGraph]:
+    """The graphs of a run's graph.jsonl, by id."""
+    graphs: dict[str, KnowledgeGraph] = {}
+    for row in read_rows(path):
+        graphs.setdefault(row["graph_id"], KnowledgeGraph(graph_id=row["graph_id"])).add(
+            Triple(head=row["head"], relation=row["relation"], tail=row["tail"])
+        )
+    return graphs
+
+
+def funnel(run: RunFolder) -> dict[str, dict[str, Any]]:
+    """For each stratum: candidates, accepted, and the rejected by check and code; it always adds up."""
+    table: dict[str, dict[str, Any]] = {}
+    for row in run.rows("samples.jsonl"):
+        entry = table.setdefault(row["provenance"]["stratum"], {"candidates": 0, "accepted": 0, "rejected": {}})
+        entry["candidates"] += 1
+        entry["accepted"] += 1
+    for row in run.rows("rejected.jsonl"):
+        entry = table.setdefault(row["stratum"], {"candidates": 0, "accepted": 0, "rejected": {}})
+        entry["candidates"] += 1
+        reason = f"{row['check']}: {row['code']}"
+        entry["rejected"][reason] = entry["rejected"].get(reason, 0) + 1
+    return table
 
 
 def file_hash(path: Path) -> dict[str, Json]:
@@ -295,5 +337,3 @@ def replace_folder(part: Path, target: Path) -> None:
             target.replace(old)
         part.replace(target)
         shutil.rmtree(old, ignore_errors=True)
-
-

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import random
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -17,7 +17,23 @@ ROOT = files("familytool.catalogue")
 CAMPAIGNS = ("home", "paper", "extended")
 
 LITERAL_KINDS = frozenset(
-    "date time datetime duration_minutes count money percentage temperature volume rating text choice boolean year weekday".split()
+    [
+        "date",
+        "time",
+        "datetime",
+        "duration_minutes",
+        "count",
+        "money",
+        "percentage",
+        "temperature",
+        "volume",
+        "rating",
+        "text",
+        "choice",
+        "boolean",
+        "year",
+        "weekday",
+    ]
 )
 """Kinds whose values a query states outright; a graph does not hold them."""
 
@@ -41,9 +57,7 @@ def _text(name: str) -> str:
 def concepts() -> tuple[Concept, ...]:
     """All relations of `concepts.tsv`, in file order."""
     rows = [line.split("\t") for line in _text("concepts.tsv").splitlines()[1:] if line]
-    return tuple(
-        Concept(row[0], row[1], row[2], row[3] == "yes", tuple(w.strip() for w in row[4:] if w.strip())) for row in rows
-    )
+    return tuple(Concept(row[0], row[1], row[2], row[3] == "yes", tuple(w.strip() for w in row[4:] if w.strip())) for row in rows)
 
 
 @lru_cache(maxsize=1)
@@ -61,14 +75,14 @@ def concepts_by_kind() -> dict[str, tuple[Concept, ...]]:
     return {kind: tuple(found) for kind, found in table.items()}
 
 
-@lru_cache(maxsize=None)
+@cache
 def values(kind: str) -> tuple[str, ...]:
     """The value table of a kind; empty where there is none."""
     file = ROOT.joinpath("values", f"{kind}.txt")
     return tuple(file.read_text(encoding="utf-8").splitlines()) if file.is_file() else ()
 
 
-@lru_cache(maxsize=None)
+@cache
 def shuffled_values(kind: str, seed: int) -> tuple[str, ...]:
     """The value table of a kind in an order that follows from `seed` alone."""
     table = list(values(kind))
@@ -107,11 +121,7 @@ def hints() -> dict[str, dict[str, Any]]:
 @lru_cache(maxsize=1)
 def interchangeable() -> dict[str, frozenset[str]]:
     """For each tool name, the tools of which either would do for the same request (itself included)."""
-    return {
-        name: frozenset(group["tools"])
-        for group in json.loads(_text("interchangeable.json"))
-        for name in group["tools"]
-    }
+    return {name: frozenset(group["tools"]) for group in json.loads(_text("interchangeable.json")) for name in group["tools"]}
 
 
 def either_would_do(first: str, second: str) -> bool:

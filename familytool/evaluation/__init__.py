@@ -1,1 +1,1 @@
-"""."""
+"""Evaluation: models on a benchmark, and the report of a run."""

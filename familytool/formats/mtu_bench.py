@@ -136,8 +136,6 @@ def _add(declared: Any, properties: dict[str, Json], required: list[str] | None,
         notes.append(f"{bare} parameters are bare names, without types or descriptions")
 
 
-
-
 def _from_text(text: Json) -> dict[str, Json]:
     """The schema that a mapping's text means: a pattern, the format HH:MM, or nothing."""
     if not isinstance(text, str) or not text:

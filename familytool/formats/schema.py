@@ -69,14 +69,15 @@ def _normalise(node: Json, path: str, notes: list[str], depth: int) -> Any:
         return {}
     result: dict[str, Json] = {}
     for key, value in node.items():
-        here = f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
+        here = f"{path}/{_escape(key)}"
         if key == "type":
             result.update(_type(value, path, notes))
         elif key == "properties" and isinstance(value, list):
             result[key] = _property_list(value, here, notes, depth)
+        elif key == "properties" and not isinstance(value, dict):
+            notes.append(f"{here}: {type(value).__name__} where properties belong; left out")
         elif key in _MAPS and isinstance(value, dict):
-            escape = lambda name: name.replace("~", "~0").replace("/", "~1")  # noqa: E731
-            result[key] = {n: _normalise(v, f"{here}/{escape(n)}", notes, depth + 1) for n, v in value.items()}
+            result[key] = {n: _normalise(v, f"{here}/{_escape(n)}", notes, depth + 1) for n, v in value.items()}
         elif key in _SUBSCHEMAS and isinstance(value, dict | bool):
             result[key] = _normalise(value, here, notes, depth + 1)
         elif key in _LISTS and isinstance(value, list):
@@ -84,7 +85,7 @@ def _normalise(node: Json, path: str, notes: list[str], depth: int) -> Any:
         elif key == "required" and not isinstance(value, list):
             notes.append(f"{here}: {value!r} is no list of names; left out")
         elif key == "required":
-            result[key] = [name for name in dict.fromkeys(n for n in value if isinstance(n, str))]
+            result[key] = list(dict.fromkeys(n for n in value if isinstance(n, str)))
         elif key == "enum" and isinstance(value, list) and not value:
             notes.append(f"{here}: an empty list restricts nothing; left out")
         elif key == "optional":
@@ -95,11 +96,16 @@ def _normalise(node: Json, path: str, notes: list[str], depth: int) -> Any:
     return result
 
 
+def _escape(name: str) -> str:
+    """A name as a part of a JSON pointer."""
+    return name.replace("~", "~0").replace("/", "~1")
+
+
 def _type(value: Json, path: str, notes: list[str]) -> dict[str, Json]:
     if isinstance(value, list):
         names = [t for item in value for t in [_type(item, path, notes).get("type")] if t]
         return {"type": names} if names else {}
-    if value in STANDARD_TYPES:
+    if isinstance(value, str) and value in STANDARD_TYPES:
         return {"type": value}
     alias = TYPES.get(str(value).lower(), str(value).lower())
     if alias in STANDARD_TYPES:

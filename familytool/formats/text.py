@@ -37,13 +37,15 @@ def parse_json_prefix(text: str, start: int = 0) -> tuple[Json, int]:
 def _decode(text: str, start: int) -> tuple[Json, int]:
     if len(text) > MAX_CHARACTERS:
         raise TextError(f"{len(text):,} characters are too many (limit {MAX_CHARACTERS:,})")
-    decoder = json.JSONDecoder(
-        object_pairs_hook=_without_duplicates, parse_constant=_no_constant, parse_float=_finite
-    )
+    decoder = json.JSONDecoder(object_pairs_hook=_without_duplicates, parse_constant=_no_constant, parse_float=_finite)
     try:
         value, end = decoder.raw_decode(text, start)
     except json.JSONDecodeError as error:
         raise TextError(f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+    except ValueError as error:
+        if isinstance(error, TextError):
+            raise
+        raise TextError(f"not JSON: {str(error)[:80]}") from None
     except RecursionError:
         raise TextError(f"nested deeper than {MAX_DEPTH} levels") from None
     check_depth(value)
@@ -54,12 +56,7 @@ def check_depth(value: Json, limit: int = MAX_DEPTH) -> None:
     """Raise TextError if lists and objects are nested deeper than `limit` levels."""
     level: list[Any] = [value]
     for _ in range(limit + 1):
-        level = [
-            inner
-            for item in level
-            if isinstance(item, dict | list)
-            for inner in (item.values() if isinstance(item, dict) else item)
-        ]
+        level = [inner for item in level if isinstance(item, dict | list) for inner in (item.values() if isinstance(item, dict) else item)]
         if not level:
             return
     raise TextError(f"nested deeper than {limit} levels")
@@ -68,8 +65,8 @@ def check_depth(value: Json, limit: int = MAX_DEPTH) -> None:
 def _without_duplicates(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     result = dict(pairs)
     if len(result) != len(pairs):
-        seen: set[str] = set()
-        double = next(key for key, _ in pairs if key in seen or seen.add(key))
+        keys = [key for key, _ in pairs]
+        double = next(key for at, key in enumerate(keys) if key in keys[:at])
         raise TextError(f"the key '{double}' occurs twice in one object")
     return result
 
@@ -89,7 +86,7 @@ def parse_python_literal(text: str) -> Json:
     """The value of a Python literal (lists, dicts, texts, numbers, True/False/None), without evaluating anything.
 
     Raises:
-        TextError: no literal, too long or too deep.
+        TextError: no literal, too long, too deep, or with something in it that JSON cannot hold (a set, bytes, a number as key).
     """
     if len(text) > 2_000_000:
         raise TextError(f"{len(text):,} characters are too many for a Python literal")
@@ -97,8 +94,21 @@ def parse_python_literal(text: str) -> Json:
         value = ast.literal_eval(text)
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as error:
         raise TextError(f"neither JSON nor a Python literal ({type(error).__name__})") from None
+    value = _as_json(value)
     check_depth(value)
     return value
+
+
+def _as_json(value: Any) -> Json:
+    """A Python literal as JSON holds it: tuples become lists, what has no counterpart is a TextError."""
+    if isinstance(value, list | tuple):
+        return [_as_json(item) for item in value]
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return {key: _as_json(item) for key, item in value.items()}
+    if value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
+        return value
+    shown = "a dict whose keys are not all texts" if isinstance(value, dict) else f"{type(value).__name__} {str(value)[:40]}"
+    raise TextError(f"a Python literal that JSON cannot hold: {shown}")
 
 
 def bracketed(text: str, start: int) -> str:

@@ -13,7 +13,37 @@ from familytool.generation.extraction import name_words
 from familytool.generation.usable import UsableTool
 from familytool.model import Tool
 
-_COMMON = frozenset("get set find search book buy check add new create delete cancel change update by for a the of in to and with user info information details".split())
+_COMMON = frozenset(
+    [
+        "get",
+        "set",
+        "find",
+        "search",
+        "book",
+        "buy",
+        "check",
+        "add",
+        "new",
+        "create",
+        "delete",
+        "cancel",
+        "change",
+        "update",
+        "by",
+        "for",
+        "a",
+        "the",
+        "of",
+        "in",
+        "to",
+        "and",
+        "with",
+        "user",
+        "info",
+        "information",
+        "details",
+    ]
+)
 
 
 class Catalogue:
@@ -36,10 +66,7 @@ class Catalogue:
     @cached_property
     def _objects(self) -> dict[str, frozenset[str]]:
         """For each tool the nouns it is about, crudely singular, from its name and first sentence."""
-        return {
-            name: frozenset(w.rstrip("s") for w in name_words(name) if w not in _COMMON and len(w) > 2)
-            for name in self.names
-        }
+        return {name: frozenset(w.rstrip("s") for w in name_words(name) if w not in _COMMON and len(w) > 2) for name in self.names}
 
     def confusable(self, name: str) -> list[str]:
         """Tools that are easily taken for `name`, by the table of clusters or by the nouns of their names."""

@@ -23,11 +23,106 @@ OPENERS = re.compile(
     re.IGNORECASE,
 )
 VERBS = frozenset(
-    """add adjust apply arrange ask book borrow browse buy call cancel change check clean compare confirm copy create delete
-    discover donate download edit fetch find fix follow freeze get give invite join learn list listen locate lock look make mark
-    message modify move open order pay pick plan play post purchase put query quote rate read record remind remove rename
-    renew rent repair replace report request reschedule reserve return retrieve review save schedule search see sell send set
-    share show sign start stop subscribe switch take tell text track transfer translate turn unlock update upload vote water write""".split()
+    [
+        "add",
+        "adjust",
+        "apply",
+        "arrange",
+        "ask",
+        "book",
+        "borrow",
+        "browse",
+        "buy",
+        "call",
+        "cancel",
+        "change",
+        "check",
+        "clean",
+        "compare",
+        "confirm",
+        "copy",
+        "create",
+        "delete",
+        "discover",
+        "donate",
+        "download",
+        "edit",
+        "fetch",
+        "find",
+        "fix",
+        "follow",
+        "freeze",
+        "get",
+        "give",
+        "invite",
+        "join",
+        "learn",
+        "list",
+        "listen",
+        "locate",
+        "lock",
+        "look",
+        "make",
+        "mark",
+        "message",
+        "modify",
+        "move",
+        "open",
+        "order",
+        "pay",
+        "pick",
+        "plan",
+        "play",
+        "post",
+        "purchase",
+        "put",
+        "query",
+        "quote",
+        "rate",
+        "read",
+        "record",
+        "remind",
+        "remove",
+        "rename",
+        "renew",
+        "rent",
+        "repair",
+        "replace",
+        "report",
+        "request",
+        "reschedule",
+        "reserve",
+        "return",
+        "retrieve",
+        "review",
+        "save",
+        "schedule",
+        "search",
+        "see",
+        "sell",
+        "send",
+        "set",
+        "share",
+        "show",
+        "sign",
+        "start",
+        "stop",
+        "subscribe",
+        "switch",
+        "take",
+        "tell",
+        "text",
+        "track",
+        "transfer",
+        "translate",
+        "turn",
+        "unlock",
+        "update",
+        "upload",
+        "vote",
+        "water",
+        "write",
+    ]
 )
 ADJUNCTS = {
     "restaurant": "at {}", "coffee_shop": "at {}", "bakery": "at {}", "supermarket": "at {}", "pizza_store": "from {}",
@@ -55,7 +150,9 @@ FRAMES = (
     "I need to {}.",
     "Do me a favour and {}.",
 )
-LEFTOVER = re.compile(r"\b(given|specified|specific|certain|any|their|number of|based on|user|users|using|provided|various)\b", re.IGNORECASE)
+LEFTOVER = re.compile(
+    r"\b(given|specified|specific|certain|any|their|number of|based on|user|users|using|provided|various)\b", re.IGNORECASE
+)
 
 
 def draft_sentences(tool: Tool, parameters: Mapping[str, Parameter]) -> Iterator[str]:
@@ -71,7 +168,7 @@ def draft_sentences(tool: Tool, parameters: Mapping[str, Parameter]) -> Iterator
     choices = [required] if any(p.takes_fact for p in required) else []
     choices += [[*required, extra] for extra in optional[:4]]
     for turn, chosen in enumerate(choices):
-        body, tail = _compose(phrase, chosen, tool)
+        body, tail = _compose(phrase, chosen)
         if LEFTOVER.search(re.sub(r"\{[^}]*\}", "", body)):
             continue
         for frame in FRAMES[turn % 2 :: 2]:
@@ -81,7 +178,10 @@ def draft_sentences(tool: Tool, parameters: Mapping[str, Parameter]) -> Iterator
 
 def verb_phrase(tool: Tool) -> str:
     """What the tool does, as a base-form verb phrase without "this tool allows the user to"; "" if there is none."""
-    first = re.split(r"[.;\n]|, (?:which|including|such as|so|with|and)\b| by (?:providing|specifying|using)\b| based on\b| using\b", tool.description.strip())[0]
+    first = re.split(
+        r"[.;\n]|, (?:which|including|such as|so|with|and)\b| by (?:providing|specifying|using)\b| based on\b| using\b",
+        tool.description.strip(),
+    )[0]
     text = OPENERS.sub("", first).strip()
     words = text.split()
     for candidate in (words, name_words(tool.name)):
@@ -107,7 +207,7 @@ def _base_form(word: str) -> str:
     return ""
 
 
-def _compose(phrase: str, chosen: list[Parameter], tool: Tool) -> tuple[str, str]:
+def _compose(phrase: str, chosen: list[Parameter]) -> tuple[str, str]:
     body, used, extra = phrase, set(re.findall(r"\b(?:in|at|on|from|to|for|with|by|until)\b", phrase)), []
     adjuncts = 0
     for parameter in chosen:
@@ -131,5 +231,3 @@ def _compose(phrase: str, chosen: list[Parameter], tool: Tool) -> tuple[str, str
 
 def _label(words: list[str]) -> str:
     return " ".join(w for w in words if w not in ("id",)) or "value"
-
-

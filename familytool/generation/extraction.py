@@ -50,6 +50,7 @@ class Decision:
 @lru_cache(maxsize=1)
 def rules() -> tuple[Rule, ...]:
     """The table of head nouns."""
+
     def split(cell: str) -> tuple[str, ...]:
         return tuple(word.strip() for word in cell.split(",") if word.strip())
 

@@ -57,7 +57,9 @@ def load_specification(name_or_path: str, folder: Path = Path()) -> list[Person]
         try:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"{place}: the family file cannot be read ({error}); use 'paper', 'extended' or a TOML file of [[people]].") from None
+            raise UsageError(
+                f"{place}: the family file cannot be read ({error}); use 'paper', 'extended' or a TOML file of [[people]]."
+            ) from None
     try:
         people = Specification.model_validate(tomllib.loads(text)).people
     except tomllib.TOMLDecodeError as error:
@@ -79,25 +81,39 @@ def check_people(people: list[Person], place: str) -> None:
     for person in people:
         roles = [("mother", person.mother, "female"), ("father", person.father, "male"), ("spouse", person.spouse, None),
                  ("stepmother", person.stepmother, "female"), ("stepfather", person.stepfather, "male")]  # fmt: skip
-        roles += [(role, name, None) for role, names in (("friend", person.friends), ("colleague", person.colleagues), ("teacher", person.teachers)) for name in names]
+        roles += [
+            (role, name, None)
+            for role, names in (("friend", person.friends), ("colleague", person.colleagues), ("teacher", person.teachers))
+            for name in names
+        ]
         for role, name, gender in roles:
             if name is None:
                 continue
             if name not in by_name:
-                raise UsageError(f"{place}: {person.name}'s {role} '{name}' is not among the people; add a [[people]] table for him or her.")
+                raise UsageError(
+                    f"{place}: {person.name}'s {role} '{name}' is not among the people; add a [[people]] table for him or her."
+                )
             if name == person.name:
                 raise UsageError(f"{place}: {person.name} is named as his or her own {role}.")
             if gender and by_name[name].gender != gender:
                 raise UsageError(f"{place}: {name} is {person.name}'s {role} but has gender '{by_name[name].gender}'.")
-        spouse = by_name.get(person.spouse or "")
-        if spouse is not None and spouse.spouse not in (None, person.name):
-            raise UsageError(f"{place}: {person.name} is married to {spouse.name}, but {spouse.name} to {spouse.spouse}.")
         for step, parent in (("stepmother", person.mother), ("stepfather", person.father)):
             if parent is not None and getattr(person, step) == parent:
                 raise UsageError(f"{place}: {parent} is both parent and {step} of {person.name}.")
-        if person.spouse and person.spouse in _parents(person):
-            raise UsageError(f"{place}: {person.spouse} is both parent and spouse of {person.name}.")
+    _check_marriages(by_name, place)
     _check_ancestors(by_name, place)
+
+
+def _check_marriages(by_name: dict[str, Person], place: str) -> None:
+    """One spouse for each, whichever of the two says so, and no parent among them."""
+    married: dict[str, str] = {}
+    for person in by_name.values():
+        for one, other in ((person.name, person.spouse), (person.spouse, person.name)) if person.spouse else ():
+            if married.setdefault(one, other) != other:
+                raise UsageError(f"{place}: {one} is married to {married[one]}, but also to {other}; leave one of them.")
+    for name, spouse in married.items():
+        if spouse in _parents(by_name[name]):
+            raise UsageError(f"{place}: {spouse} is both parent and spouse of {name}.")
 
 
 def _parents(person: Person) -> list[str]:
@@ -155,7 +171,7 @@ def kinship_triples(people: list[Person]) -> list[Triple]:
     return list(found.values())
 
 
-GROWTH = ("parents",) * 4 + ("sibling",) * 3 + ("spouse",) * 3 + ("child",) * 3 + ("step", "friend", "colleague", "teacher")
+GROWTH = ("parents",) * 3 + ("sibling",) * 4 + ("spouse",) * 3 + ("child",) * 5 + ("step", "friend", "colleague", "teacher")
 """What may be added next; repeated words are likelier, so that kinship outweighs acquaintance."""
 
 

@@ -10,6 +10,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 
 from familytool.campaign import Campaign, Quota
@@ -67,7 +68,15 @@ def _build(material: Material, index: int) -> World:
     people = _people(material.campaign, index, material.folder)
     names = [person.name for person in people]
     graph_id = material.campaign.name if material.campaign.family.count == 1 else f"{material.campaign.name}-{index:05d}"
-    return build_world(graph_id, names, kinship_triples(people), list(material.concepts), str(material.campaign.seed), material.campaign.family.values, material.campaign.now)
+    return build_world(
+        graph_id,
+        names,
+        kinship_triples(people),
+        list(material.concepts),
+        str(material.campaign.seed),
+        material.campaign.family.values,
+        material.campaign.now,
+    )
 
 
 def _people(campaign: Campaign, index: int, folder: Path) -> list[Person]:
@@ -94,12 +103,18 @@ def prepare_material(campaign: Campaign, documents: Iterable[Tool], folder: Path
     askable = [t for t in tools if any(p.takes_fact and p.kind in kinds for p in t.parameters.values())]
     refusals += [Refusal(t.name, "", "no relation of the graph fits any of its parameters") for t in tools if t not in askable]
     golden = _golden_pool(askable, campaign)
-    refusals += [Refusal(t.name, "", f"not among the {generation.distinct_tools} tools of the golden calls; offered as a candidate") for t in askable if t not in golden]
+    refusals += [
+        Refusal(t.name, "", f"not among the {generation.distinct_tools} tools of the golden calls; offered as a candidate")
+        for t in askable
+        if t not in golden
+    ]
     used = {t.name: t.tool for t in tools}
     pool = list({t.name: used.get(t.name, t) for t in documents}.values())
     for quota in generation.quotas:
         if quota.at_least and not any(quota_applies(quota, t) for t in golden):
-            raise ShortfallError(f"quota {quota.tool or quota.category}: no usable tool belongs to it, {quota.at_least} rows are wanted; see refusals.jsonl, or drop the quota.")
+            raise ShortfallError(
+                f"quota {quota.tool or quota.category}: no usable tool belongs to it, {quota.at_least} rows are wanted; see refusals.jsonl, or drop the quota."
+            )
     return Material(campaign, documents, tuple(golden), Catalogue(golden, pool), tuple(p for p in preferences if p.relation in kept),
                     tuple(refusals + dropped + too_many), tuple(concepts), folder)  # fmt: skip
 
@@ -110,7 +125,9 @@ def _golden_pool(tools: list[UsableTool], campaign: Campaign) -> list[UsableTool
     if wanted is None:
         return tools
     if len(tools) < wanted:
-        raise ShortfallError(f"generation.distinct_tools = {wanted}: only {len(tools)} tools can be used; lower it, or give more documents.")
+        raise ShortfallError(
+            f"generation.distinct_tools = {wanted}: only {len(tools)} tools can be used; lower it, or give more documents."
+        )
     asked = {quota.tool for quota in campaign.generation.quotas if quota.at_least}
     order = ("ok", "partly-typed", "partial", "untyped")
 
@@ -168,13 +185,11 @@ class Planner:
         if stratum in ("no_graph", "no_tool"):
             return ((),)
         if stratum == "multi_call":
-            return ((1,), (1,)) if share < 0.3 else ((2,), (1,)) if share < 0.6 else ((1,), (2,)) if share < 0.8 else ((2,), (2,))
+            return ((1,), (1,)) if share < 0.4 else ((2,), (1,)) if share < 0.7 else ((1,), (2,))
         weights = self.material.campaign.generation.shapes.get(stratum) or SHAPES[stratum]
-        at = share * sum(weights.values())
-        for shape, weight in weights.items():
-            at -= weight
-            if at < 0:
-                break
+        shape = next(
+            shape for shape, bound in zip(weights, accumulate(weights.values()), strict=True) if share * sum(weights.values()) < bound
+        )
         return (tuple(int(n) for n in shape.split("+")),)
 
     def _uniform(self, *parts: object) -> float:
@@ -189,7 +204,9 @@ class Planner:
             allowed = [t for t in allowed if t.name in owed] or allowed
         if not allowed:
             return None
-        return min(allowed, key=lambda t: (self.accepted[t.name] + self.rejected[stratum, t.name] // 6, self._uniform(stratum, number, t.name)))
+        return min(
+            allowed, key=lambda t: (self.accepted[t.name] + self.rejected[stratum, t.name] // 6, self._uniform(stratum, number, t.name))
+        )
 
     def _below_quota(self, tool: UsableTool) -> bool:
         return all(

@@ -20,8 +20,23 @@ from familytool.kinship import Kin
 from familytool.model import Preference, Triple
 
 FORMATTED = frozenset(
-    "birthday anniversary day_off wake_up_time bedtime dinner_time leave_time shoe_size room_temperature step_goal "
-    "vehicle_year email account_number library_card phone_number".split()
+    [
+        "birthday",
+        "anniversary",
+        "day_off",
+        "wake_up_time",
+        "bedtime",
+        "dinner_time",
+        "leave_time",
+        "shoe_size",
+        "room_temperature",
+        "step_goal",
+        "vehicle_year",
+        "email",
+        "account_number",
+        "library_card",
+        "phone_number",
+    ]
 )
 """Kinds whose values have a form that documents fix; the paper's placeholder style leaves them as they are."""
 
@@ -37,6 +52,7 @@ class World:
 
     @property
     def graph_id(self) -> str:
+        """The id of its graph."""
         return self.graph.graph_id
 
 
@@ -55,7 +71,13 @@ def extract_preferences(tools: Iterable[UsableTool]) -> tuple[list[Preference], 
             if not concepts:
                 refused.append(Refusal(tool.name, parameter.path, f"no relation gives a {parameter.kind}"))
             elif len(tables.values(parameter.kind)) < MIN_VALUES:
-                refused.append(Refusal(tool.name, parameter.path, f"fewer than {MIN_VALUES} values of kind {parameter.kind}: a blind guess would often be right"))
+                refused.append(
+                    Refusal(
+                        tool.name,
+                        parameter.path,
+                        f"fewer than {MIN_VALUES} values of kind {parameter.kind}: a blind guess would often be right",
+                    )
+                )
             else:
                 example = tables.values(parameter.kind)[0]
                 found.extend(
@@ -82,11 +104,19 @@ def choose_relations(preferences: Iterable[Preference], people: int, wanted: int
         for rank, concept in enumerate(concepts):
             needed = people * (rank + 1)
             if len(tables.values(kind)) < needed:
-                refused.append(Refusal("", concept.relation, f"{people} people need {needed} different values of kind {kind}, the table has {len(tables.values(kind))}"))
+                refused.append(
+                    Refusal(
+                        "",
+                        concept.relation,
+                        f"{people} people need {needed} different values of kind {kind}, the table has {len(tables.values(kind))}",
+                    )
+                )
             else:
                 ranked.append((rank, -per_relation, len(ranked), concept))
     ordered = [concept for *_, concept in sorted(ranked, key=lambda row: row[:3])]
-    refused.extend(Refusal("", c.relation, f"not among the {wanted} relations of a person that the campaign asks for") for c in ordered[wanted:])
+    refused.extend(
+        Refusal("", c.relation, f"not among the {wanted} relations of a person that the campaign asks for") for c in ordered[wanted:]
+    )
     return ordered[:wanted], refused
 
 

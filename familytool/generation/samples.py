@@ -23,8 +23,11 @@ from familytool.model import Json, Kind, RelationPath, Sample, ToolCall
 from familytool.phrasing import SPEAKER, Owner, Phrase, Template, fill, say_fact
 
 CONNECTORS = ("Also, ", "And then: ", "One more thing: ", "After that: ", "While you're at it: ", "Then, please: ")
-RARE_TERMS = frozenset({"hubby", "missus", "mama", "papa", "nana", "granny", "better half", "other half", "little one", "bro", "sis", "spouse", "buddy", "pal"})
+RARE_TERMS = frozenset(
+    {"hubby", "missus", "mama", "papa", "nana", "granny", "better half", "other half", "little one", "bro", "sis", "spouse", "buddy", "pal"}
+)
 MAX_ALTERNATIVES = 7
+MIN_WORDS, MAX_WORDS = 6, 50
 _START = frozenset({"start", "from", "in", "departure", "depart", "outbound", "pickup", "begin", "min", "leave", "source", "check_in"})
 _END = frozenset({"end", "to", "out", "return", "inbound", "dropoff", "until", "max", "arrive", "arrival", "due"})
 
@@ -80,6 +83,8 @@ def build_sample(order: Order, world: World, catalogue: Catalogue) -> Sample | N
         return built
     speaker, clauses = built
     query, spans, connectors = _say(rng, clauses)
+    if not MIN_WORDS <= len(query.split()) <= MAX_WORDS:
+        return NotBuilt("length", f"{len(query.split())} words; a query has {MIN_WORDS} to {MAX_WORDS}")
     echo = _echo(query)
     if echo:
         return NotBuilt("echo", f"the query says '{echo}' twice")
@@ -112,7 +117,13 @@ def build_sample(order: Order, world: World, catalogue: Catalogue) -> Sample | N
             "writer": "templates",
             "documents": [c.tool.tool.source.get("status", "") for c in clauses],
             "wording": [
-                {"connector": connector, "sentence": c.template.source, "segments": list(c.segments), "slots": c.recipe, "tool": c.tool.name}
+                {
+                    "connector": connector,
+                    "sentence": c.template.source,
+                    "segments": list(c.segments),
+                    "slots": c.recipe,
+                    "tool": c.tool.name,
+                }
                 for connector, c in zip(connectors, clauses, strict=True)
             ],
         },
@@ -200,8 +211,7 @@ def _bind_fact(rng: random.Random, clause: _Clause, slot: str, length: int, spea
                used: set[tuple[str, tuple[str, ...]]]) -> NotBuilt | None:  # fmt: skip
     """Choose an owner and a relation, follow the path, and word it."""
     parameter = clause.tool.parameters[slot]
-    options = _fact_options(parameter.kind, length, speaker, world)
-    rng.shuffle(options)
+    options = _fact_options(rng, parameter.kind, length, speaker, world)
     for concept, owner in options:
         named = _name_owner(rng, speaker, owner, world) if owner != speaker else None
         if owner != speaker and named is None:
@@ -232,15 +242,17 @@ def _bind_fact(rng: random.Random, clause: _Clause, slot: str, length: int, spea
     return NotBuilt("no_fact", f"nobody can name one {parameter.kind} by {length} step(s) from {speaker} for {clause.tool.name}.{slot}")
 
 
-def _fact_options(kind: str, length: int, speaker: str, world: World) -> list[tuple[Concept | None, str]]:
-    """(concept, owner) pairs of the wanted length; the owner alone where a person is the value."""
+def _fact_options(rng: random.Random, kind: str, length: int, speaker: str, world: World) -> list[tuple[Concept | None, str]]:
+    """(concept, owner) pairs of the wanted length; the owner alone where a person of the family is the value (three times in ten)."""
     concepts = [c for c in world.concepts if c.kind == kind]
     distance = world.kin.shortest_paths(speaker)
     owners = [speaker] if length == 1 else [p for p, paths in distance.items() if len(paths[0]) == length - 1]
     options: list[tuple[Concept | None, str]] = [(concept, owner) for concept in concepts for owner in owners]
+    rng.shuffle(options)
     if kind == "person":
         relatives: list[tuple[Concept | None, str]] = [(None, p) for p, paths in distance.items() if len(paths[0]) == length]
-        options += relatives * 2
+        rng.shuffle(relatives)
+        options = relatives + options if rng.random() < 0.3 else options + relatives
     return options
 
 
@@ -300,6 +312,7 @@ def _side(slot: str) -> str:
 
 def _before(clause: _Clause, start: str, end: str) -> bool:
     """Whether the start's value is smaller; values said verbatim are compared by their other form."""
+
     def key(slot: str) -> Any:
         value = clause.values[slot]
         also = clause.also.get(slot, ())

@@ -57,6 +57,7 @@ class UsableTool:
 
     @property
     def name(self) -> str:
+        """The tool's name."""
         return self.tool.name
 
 
@@ -90,7 +91,13 @@ def usable_tools(documents: Iterable[Tool], exceptions: Iterable[DocumentExcepti
         ranked = sorted((_ready(tool, exceptions) for tool in versions), key=_rank)
         best = ranked[0]
         for other in ranked[1:]:
-            refusals.append(Refusal(name, "", f"version {other.tool.source.get('version', '?')} ({other.tool.source.get('status', '?')}) is not used; version {best.tool.source.get('version', '?')} is"))
+            refusals.append(
+                Refusal(
+                    name,
+                    "",
+                    f"version {other.tool.source.get('version', '?')} ({other.tool.source.get('status', '?')}) is not used; version {best.tool.source.get('version', '?')} is",
+                )
+            )
         refusals.extend(Refusal(name, p.path, p.reason) for p in best.parameters.values() if p.kind == "none")
         if best.sentences:
             chosen.append(best)
@@ -202,5 +209,19 @@ def can_fill(parameter: Parameter) -> bool:
 
 
 LITERALS_WITHOUT_TABLE = frozenset(
-    {"date", "time", "datetime", "duration_minutes", "count", "money", "percentage", "temperature", "volume", "rating", "boolean", "year", "weekday"}
+    {
+        "date",
+        "time",
+        "datetime",
+        "duration_minutes",
+        "count",
+        "money",
+        "percentage",
+        "temperature",
+        "volume",
+        "rating",
+        "boolean",
+        "year",
+        "weekday",
+    }
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from familytool.catalogue import tables
 from familytool.graph import KnowledgeGraph
-from familytool.model import Check, Finding, Json, Sample, Verdict
+from familytool.model import Check, Finding, Json, Sample, Triple, Verdict
 
 
 def check_feasibility(sample: Sample, graph: KnowledgeGraph) -> Check:
@@ -22,7 +22,9 @@ def check_feasibility(sample: Sample, graph: KnowledgeGraph) -> Check:
 def _tool_findings(sample: Sample) -> list[Finding]:
     offered = [tool.name for tool in sample.candidate_tools]
     found = [
-        Finding(code="tool_not_offered", path=f"/calls/{number}/name", message=f"{call.name} is not among the candidate tools", value=call.name)
+        Finding(
+            code="tool_not_offered", path=f"/calls/{number}/name", message=f"{call.name} is not among the candidate tools", value=call.name
+        )
         for number, call in enumerate(sample.calls)
         if call.name not in offered
     ]
@@ -35,9 +37,16 @@ def _tool_findings(sample: Sample) -> list[Finding]:
         if sample.kind == "no_tool":
             others += [other for other in offered if other == name]
         found += [
-            Finding(code="several_tools_fit" if sample.calls else "tool_not_offered", path="/candidate_tools", message=f"{other} would serve this request too", value=other)
+            Finding(
+                code="several_tools_fit" if sample.calls else "tool_not_offered",
+                path="/candidate_tools",
+                message=f"{other} would serve this request too",
+                value=other,
+            )
             if sample.calls
-            else Finding(code="several_tools_fit", path="/candidate_tools", message=f"{other} serves this request, so a call is right", value=other)
+            else Finding(
+                code="several_tools_fit", path="/candidate_tools", message=f"{other} serves this request, so a call is right", value=other
+            )
             for other in dict.fromkeys(others)
         ]
     return found
@@ -45,15 +54,19 @@ def _tool_findings(sample: Sample) -> list[Finding]:
 
 def _graph_findings(sample: Sample, graph: KnowledgeGraph) -> list[Finding]:
     found = [
-        Finding(code="triple_not_in_graph", path=f"/golden_triples/{number}", message=f"({t.head}, {t.relation}, {t.tail}) is not in the graph")
+        Finding(
+            code="triple_not_in_graph", path=f"/golden_triples/{number}", message=f"({t.head}, {t.relation}, {t.tail}) is not in the graph"
+        )
         for number, t in enumerate(sample.golden_triples)
         if t not in graph
     ]
-    on_paths = set()
+    on_paths: set[Triple] = set()
     for number, path in enumerate(sample.golden_paths):
         place = f"/golden_paths/{number}"
         if path.start != sample.speaker:
-            found.append(Finding(code="wrong_speaker", path=place, message=f"the chain starts at {path.start}, the speaker is {sample.speaker}"))
+            found.append(
+                Finding(code="wrong_speaker", path=place, message=f"the chain starts at {path.start}, the speaker is {sample.speaker}")
+            )
         chains = graph.chains(path)
         ends = dict.fromkeys(chain[-1].tail for chain in chains)
         if not chains:
@@ -64,17 +77,25 @@ def _graph_findings(sample: Sample, graph: KnowledgeGraph) -> list[Finding]:
     loose = [t for t in sample.golden_triples if t not in on_paths]
     if loose:
         t = loose[0]
-        found.append(Finding(code="disconnected_golden", path="/golden_triples", message=f"({t.head}, {t.relation}, {t.tail}) is on no golden chain"))
+        found.append(
+            Finding(code="disconnected_golden", path="/golden_triples", message=f"({t.head}, {t.relation}, {t.tail}) is on no golden chain")
+        )
     missing = on_paths - set(sample.golden_triples)
     if missing:
-        found.append(Finding(code="disconnected_golden", path="/golden_paths", message=f"{len(missing)} facts of the golden chains are not among the golden triples"))
+        found.append(
+            Finding(
+                code="disconnected_golden",
+                path="/golden_paths",
+                message=f"{len(missing)} facts of the golden chains are not among the golden triples",
+            )
+        )
     return found
 
 
 def _value_findings(sample: Sample, graph: KnowledgeGraph) -> list[Finding]:
     """Executing a path gives the argument that it is said to give, and every path is used."""
     found: list[Finding] = []
-    used: set[tuple[str, ...]] = set()
+    used: set[str] = set()
     for pointer, source in sample.argument_sources.items():
         if source.get("source") != "graph":
             continue
@@ -85,12 +106,20 @@ def _value_findings(sample: Sample, graph: KnowledgeGraph) -> list[Finding]:
         if not ends:
             found.append(Finding(code="wrong_entity", path=f"/calls{pointer}", message="its path is no golden path", value=value))
         elif str(value) not in ends:
-            found.append(Finding(code="wrong_entity", path=f"/calls{pointer}", message=f"executing its path gives {', '.join(sorted(ends))}", value=value))
+            found.append(
+                Finding(
+                    code="wrong_entity", path=f"/calls{pointer}", message=f"executing its path gives {', '.join(sorted(ends))}", value=value
+                )
+            )
     texts = {str(v) for call in sample.calls for v in _values(call.arguments)} if not sample.argument_sources else set()
     for number, path in enumerate(sample.golden_paths):
         for end in graph.follow(path):
             if end not in used and end not in texts:
-                found.append(Finding(code="unused_value", path=f"/golden_paths/{number}", message=f"the fact '{end}' is used by no argument", value=end))
+                found.append(
+                    Finding(
+                        code="unused_value", path=f"/golden_paths/{number}", message=f"the fact '{end}' is used by no argument", value=end
+                    )
+                )
     return found
 
 

@@ -12,12 +12,70 @@ from dataclasses import dataclass
 
 from familytool.model import Json
 
-_MONTHS = {name: i for i, name in enumerate("january february march april may june july august september october november december".split(), 1)}
+_MONTHS = {
+    name: i
+    for i, name in enumerate(
+        ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"], 1
+    )
+}
 _MONTHS.update({name[:3]: number for name, number in list(_MONTHS.items())} | {"sept": 9})
 _MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
-_UNITS = {w: i for i, w in enumerate("zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split())}
-_TENS = {w: 10 * i for i, w in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}
-_ORDINALS = {w: i for i, w in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth".split(), 1)}
+_UNITS = {
+    w: i
+    for i, w in enumerate(
+        [
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+            "thirteen",
+            "fourteen",
+            "fifteen",
+            "sixteen",
+            "seventeen",
+            "eighteen",
+            "nineteen",
+        ]
+    )
+}
+_TENS = {w: 10 * i for i, w in enumerate(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2)}
+_ORDINALS = {
+    w: i
+    for i, w in enumerate(
+        [
+            "first",
+            "second",
+            "third",
+            "fourth",
+            "fifth",
+            "sixth",
+            "seventh",
+            "eighth",
+            "ninth",
+            "tenth",
+            "eleventh",
+            "twelfth",
+            "thirteenth",
+            "fourteenth",
+            "fifteenth",
+            "sixteenth",
+            "seventeenth",
+            "eighteenth",
+            "nineteenth",
+            "twentieth",
+        ],
+        1,
+    )
+}
 _ORDINALS |= {f"twenty-{w}": 20 + i for w, i in list(_ORDINALS.items())[:9]} | {"thirtieth": 30, "thirty-first": 31}
 _ORDINAL = "|".join(sorted(_ORDINALS, key=len, reverse=True))
 _WORDS = "|".join([*_UNITS, *_TENS])
@@ -36,7 +94,9 @@ _TIMES = (
     re.compile(rf"\b(?P<w>{_WORDS}|[0-9]{{1,2}}) o'clock\b(?: {_HALF})?", re.I),
 )
 _NUMBERS = re.compile(r"(?<![\w.,:+-])[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?(?![\w:]|\.[0-9])")
-_NUMBER_WORDS = re.compile(rf"\b(?:(?P<tens>{'|'.join(_TENS)})(?:[ -](?P<unit>{'|'.join(list(_UNITS)[1:10])}))?|(?P<only>{'|'.join(_UNITS)}))\b", re.I)
+_NUMBER_WORDS = re.compile(
+    rf"\b(?:(?P<tens>{'|'.join(_TENS)})(?:[ -](?P<unit>{'|'.join(list(_UNITS)[1:10])}))?|(?P<only>{'|'.join(_UNITS)}))\b", re.I
+)
 _EMAILS = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,255}")
 
 

@@ -85,15 +85,36 @@ def _person_findings(sample: Sample, graph: KnowledgeGraph) -> list[Finding]:
             listed = ", ".join(persons)
             found.append(Finding(code="ambiguous_answer", path=place, message=f"'{mention.text}' can be {listed}", value=mention.text))
         elif not persons:
-            found.append(Finding(code="kinship_mismatch", path=place, message=f"{sample.speaker} has no '{mention.text}' in the graph", value=mention.text))
+            found.append(
+                Finding(
+                    code="kinship_mismatch",
+                    path=place,
+                    message=f"{sample.speaker} has no '{mention.text}' in the graph",
+                    value=mention.text,
+                )
+            )
         elif persons[0] not in owners and sample.kind != "no_tool":
-            found.append(Finding(code="kinship_mismatch", path=place, message=f"'{mention.text}' is {persons[0]}, to whom no golden chain leads", value=mention.text))
+            found.append(
+                Finding(
+                    code="kinship_mismatch",
+                    path=place,
+                    message=f"'{mention.text}' is {persons[0]}, to whom no golden chain leads",
+                    value=mention.text,
+                )
+            )
         named.update(persons)
     by_name = {person for person in owners if is_stated(person, sample.query, [])}
     for person, path in owners.items():
         if person not in named | by_name:
             steps = ", ".join(path.relations)
-            found.append(Finding(code="kinship_mismatch", path="/query", message=f"the golden chain goes to {person} ({steps}), whom the query does not name", value=person))
+            found.append(
+                Finding(
+                    code="kinship_mismatch",
+                    path="/query",
+                    message=f"the golden chain goes to {person} ({steps}), whom the query does not name",
+                    value=person,
+                )
+            )
     found += _place_findings(sample, graph, mentions)
     return found
 
@@ -110,7 +131,13 @@ def _place_findings(sample: Sample, graph: KnowledgeGraph, mentions: list[Mentio
         owners = graph.follow(owner) if owner.relations else (sample.speaker,)
         persons = [p for m in here for p in kin(graph).persons(sample.speaker, m.readings)] or [sample.speaker]
         if not set(owners) & set(persons):
-            found.append(Finding(code="kinship_mismatch", path=f"/calls{pointer}", message=f"its words name {', '.join(persons)}, its fact is of {', '.join(owners) or 'nobody'}"))
+            found.append(
+                Finding(
+                    code="kinship_mismatch",
+                    path=f"/calls{pointer}",
+                    message=f"its words name {', '.join(persons)}, its fact is of {', '.join(owners) or 'nobody'}",
+                )
+            )
     return found
 
 
@@ -127,12 +154,19 @@ def _literal_findings(sample: Sample, stated: list[Stated]) -> tuple[list[Findin
             if isinstance(value, bool) or value is None or is_stated(value, sample.query, stated):
                 undecided += isinstance(value, bool) or value is None
                 continue
-            if "enum" in schema or "default" in schema and schema["default"] == value:
+            if "enum" in schema or ("default" in schema and schema["default"] == value):
                 undecided += not words_said(str(value), sample.query)
             elif _recipe(sample) and _said_by_recipe(sample, pointer, value):
                 continue
             else:
-                found.append(Finding(code="ungrounded_value", path=f"/calls{pointer}", message=f"{value!r} is neither stated in the query nor a golden fact", value=value))
+                found.append(
+                    Finding(
+                        code="ungrounded_value",
+                        path=f"/calls{pointer}",
+                        message=f"{value!r} is neither stated in the query nor a golden fact",
+                        value=value,
+                    )
+                )
     return found, undecided
 
 
@@ -182,7 +216,14 @@ def _unused_findings(sample: Sample, stated: list[Stated]) -> list[Finding]:
             continue
         if item.kind == "number" and _recipe(sample) and not said.isdigit():
             continue
-        found.append(Finding(code="unused_value", path=f"/query/{item.start}", message=f"the query states {item.kind} '{said}', which no argument uses", value=said))
+        found.append(
+            Finding(
+                code="unused_value",
+                path=f"/query/{item.start}",
+                message=f"the query states {item.kind} '{said}', which no argument uses",
+                value=said,
+            )
+        )
     return found
 
 
@@ -193,7 +234,9 @@ def _leak_findings(sample: Sample, graph: KnowledgeGraph) -> list[Finding]:
         for end in graph.follow(path):
             span = is_stated(end, sample.query, [])
             if span:
-                found.append(Finding(code="answer_leaked", path=f"/query/{span[0]}", message=f"the answer '{end}' stands in the query", value=end))
+                found.append(
+                    Finding(code="answer_leaked", path=f"/query/{span[0]}", message=f"the answer '{end}' stands in the query", value=end)
+                )
     return found
 
 
@@ -227,7 +270,9 @@ def _rendering_findings(sample: Sample) -> list[Finding]:
         text = text if not query or text.startswith(("I ", "I'", "I’")) else text[:1].lower() + text[1:]
         query = f"{query} {clause['connector']}{text}" if query else text
     if not found and query != sample.query:
-        found.append(Finding(code="ungrounded_value", path="/query", message=f"the golden facts and arguments would be asked for as: {query}"))
+        found.append(
+            Finding(code="ungrounded_value", path="/query", message=f"the golden facts and arguments would be asked for as: {query}")
+        )
     return found
 
 
@@ -247,7 +292,11 @@ def _phrase(sample: Sample, number: int, slot: str, recipe: dict[str, Any], valu
         if not recipe["relation"]:
             return Phrase(owner.subject, wrap), None
         pointer = f"/{number}/arguments/" + "/".join(slot.split("."))
-        source = sample.argument_sources.get(pointer) or sample.argument_sources.get(pointer + "/0") or sample.argument_sources.get(f"/{number}/arguments/{slot.replace('~', '~0').replace('/', '~1')}", {})
+        source = (
+            sample.argument_sources.get(pointer)
+            or sample.argument_sources.get(pointer + "/0")
+            or sample.argument_sources.get(f"/{number}/arguments/{slot.replace('~', '~0').replace('/', '~1')}", {})
+        )
         relations = source.get("path", {}).get("relations") or [recipe["relation"]]
         concept = tables.concepts_by_relation().get(relations[-1])
         said = say_fact(concept.wordings[recipe["wording"]], owner) if concept and recipe["wording"] < len(concept.wordings) else None
@@ -258,12 +307,19 @@ def _phrase(sample: Sample, number: int, slot: str, recipe: dict[str, Any], valu
         items = [str(v) for v in (value if isinstance(value, list) else [value])]
         missing = next((item for item in (_key(item, recipe["values"]) for item in items) if item not in recipe["values"]), None)
         if missing is not None:
-            return Phrase(""), Finding(code="ungrounded_value", path=f"/calls/{number}/arguments/{slot}", message=f"the writer has no words for {missing!r}", value=value)
+            return Phrase(""), Finding(
+                code="ungrounded_value",
+                path=f"/calls/{number}/arguments/{slot}",
+                message=f"the writer has no words for {missing!r}",
+                value=value,
+            )
         return Phrase(join_spoken([recipe["values"][_key(item, recipe["values"])] for item in items]), wrap), None
     forms = spoken_forms(str(value), recipe.get("kind", ""), bool(recipe.get("verbatim")))
     form = recipe.get("form", 0)
     if form >= len(forms):
-        return Phrase(""), Finding(code="ungrounded_value", path=f"/calls/{number}/arguments/{slot}", message=f"{value!r} is not said this way", value=value)
+        return Phrase(""), Finding(
+            code="ungrounded_value", path=f"/calls/{number}/arguments/{slot}", message=f"{value!r} is not said this way", value=value
+        )
     return Phrase(forms[form], wrap), None
 
 

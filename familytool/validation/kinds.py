@@ -14,6 +14,8 @@ from familytool.model import Json, Tool
 
 PLACES = frozenset({"city", "area", "address", "airport", "station", "bus_stop", "hotel", "restaurant", "cinema", "attraction", "country",
                     "state", "shop", "school", "hospital", "museum", "room", "venue", "apartment"})  # fmt: skip
+PRACTICES = frozenset({"dentist", "doctor", "therapist", "stylist"})
+"""Whom one can be driven to."""
 SHOPS = frozenset({"shop", "restaurant", "pharmacy"})
 
 WORDS: tuple[tuple[str, str], ...] = (
@@ -81,8 +83,13 @@ COMPATIBLE: dict[str, frozenset[str]] = {
 }  # fmt: skip
 """For a wanted kind, further kinds that a careful reader lets pass."""
 
-_MONTH = re.compile(r"jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|day|week|month|tomorrow|tonight|today|soon|next|year|morning|afternoon|evening|night", re.I)
-_CLOCK = re.compile(r"[0-9]{1,2}(?::[0-9]{2})?|noon|midnight|morning|afternoon|evening|night|o'clock|half|quarter|hour|minute|now|soon|before|after", re.I)
+_MONTH = re.compile(
+    r"jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|day|week|month|tomorrow|tonight|today|soon|next|year|morning|afternoon|evening|night",
+    re.I,
+)
+_CLOCK = re.compile(
+    r"[0-9]{1,2}(?::[0-9]{2})?|noon|midnight|morning|afternoon|evening|night|o'clock|half|quarter|hour|minute|now|soon|before|after", re.I
+)
 _COUNT = re.compile(r"[0-9]|one|two|three|four|five|six|seven|eight|nine|ten|couple|few|single|double|alone|dontcare", re.I)
 
 
@@ -110,9 +117,16 @@ def kinds_of_parameter(tool: Tool, name: str, schema: dict[str, Any]) -> frozens
         return frozenset({by_format})
     words = words_of(name)
     first, _, second = words.partition(" ")
-    turned = f"{second} {first}" if first in ("name", "type", "size", "date", "time", "number", "location") and second and " " not in second and second != "range" else words
+    turned = (
+        f"{second} {first}"
+        if first in ("name", "type", "size", "date", "time", "number", "location") and second and " " not in second and second != "range"
+        else words
+    )
     found = _kinds(turned)
-    if re.search(r"\b(?:id|type|types|format|info|information|fees?|status|record|category|service|services|preference|reason|size|class|number|label|order)$", turned) and not found & {"phone", "account", "count"}:
+    if re.search(
+        r"\b(?:id|type|types|format|info|information|fees?|status|record|category|service|services|preference|reason|size|class|number|label|order)$",
+        turned,
+    ) and not found & {"phone", "account", "count"}:
         return frozenset({"account_type"}) & found
     if not found and GENERIC.search(words):
         return PLACES
@@ -132,7 +146,7 @@ def kinds_of_parameter(tool: Tool, name: str, schema: dict[str, Any]) -> frozens
 @lru_cache(maxsize=4096)
 def _described(description: str) -> frozenset[str]:
     clause = re.split(r"[.,;(]| where | that | which | for | from | to | in ", description.lower())[0]
-    found = _kinds(clause.strip())
+    found = frozenset() if "range" in clause else _kinds(clause.strip())
     return found if len(found) == 1 and found <= {"date", "time", "city", "airline", "email", "phone", "hotel", "movie"} else frozenset()
 
 
@@ -148,7 +162,25 @@ def kinds_of_relation(relation: str) -> frozenset[str]:
     return _kinds(words) or (frozenset({"address"}) if words == "" else frozenset())
 
 
-KINSHIP = frozenset("mother father son daughter husband wife brother sister stepmother stepfather stepson stepdaughter friend colleague teacher".split())
+KINSHIP = frozenset(
+    [
+        "mother",
+        "father",
+        "son",
+        "daughter",
+        "husband",
+        "wife",
+        "brother",
+        "sister",
+        "stepmother",
+        "stepfather",
+        "stepson",
+        "stepdaughter",
+        "friend",
+        "colleague",
+        "teacher",
+    ]
+)
 
 
 def kind_conflict(wanted: frozenset[str], given: frozenset[str], value: Json, stated: bool) -> str:
@@ -156,7 +188,7 @@ def kind_conflict(wanted: frozenset[str], given: frozenset[str], value: Json, st
     if not wanted:
         return ""
     if given:
-        allowed = wanted.union(*(COMPATIBLE.get(kind, frozenset()) for kind in wanted))
+        allowed = (PRACTICES if wanted == PLACES else frozenset()).union(wanted, *(COMPATIBLE.get(kind, frozenset()) for kind in wanted))
         if not given & allowed and "genre" not in given:
             return f"{_named(wanted)}, not {_named(given)}"
         return ""

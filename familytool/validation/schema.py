@@ -129,7 +129,9 @@ def _type(validator: Any, types: Json, instance: Json, schema: Json) -> Iterator
     yield from _TYPE(validator, types, instance, schema)
 
 
-Validator = extend(Draft202012Validator, {"pattern": _pattern, "format": _format, "type": _type})
+Validator = extend(  # type: ignore[no-untyped-call]
+    Draft202012Validator, {"pattern": _pattern, "format": _format, "type": _type}
+)
 _validators: dict[int, tuple[Json, Any]] = {}
 
 
@@ -169,4 +171,6 @@ def _finding(error: Any, pointer: str) -> Finding:
     if code == "type_mismatch" and any(isinstance(part, int) for part in error.absolute_path):
         code = "item_mismatch"
     path = pointer + "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in error.absolute_path)
-    return Finding(code=code, path=path, message=error.message[:300], value=error.instance if not isinstance(error.instance, dict) else None)
+    return Finding(
+        code=code, path=path, message=error.message[:300], value=error.instance if not isinstance(error.instance, dict) else None
+    )

@@ -1,0 +1,455 @@
+"""The command line. Each verb finds the campaign, opens the run folder, and calls one function of the pipeline."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from familytool import __version__
+from familytool.errors import FamilytoolError, UsageError
+
+app = typer.Typer(
+    name="familytool",
+    help="Generate, check, release and score benchmarks of multi-hop personalised tool use.\n\nStart with:  familytool run home",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+release_app = typer.Typer(help="Release folders.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(release_app, name="release")
+
+CampaignArgument = Annotated[
+    str, typer.Argument(help="A built-in campaign (home, paper, extended) or a campaign file.", metavar="NAME_OR_PATH")
+]
+RunDirOption = Annotated[Path | None, typer.Option("--run-dir", help="Folder of the run; default runs/<campaign name>.")]
+DocumentsOption = Annotated[Path | None, typer.Option("--documents", help="Tool documents: a file or folder; overrides the campaign's.")]
+SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Another seed than the campaign's.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"familytool {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")] = False,
+) -> None:
+    """Options of the program itself."""
+
+
+def _job(campaign: str, documents: Path | None, seed: int | None) -> Any:
+    from familytool.pipeline import Job, find_campaign
+
+    found, folder = find_campaign(campaign)
+    if seed is not None:
+        found = found.model_copy(update={"seed": seed})
+    return Job(found, folder, documents)
+
+
+def _run_folder(job: Any, run_dir: Path | None, existing: bool = False) -> Any:
+    from familytool.runs import RunFolder
+
+    path = run_dir or Path("runs") / job.campaign.name
+    if existing and not (path / "manifest.json").exists():
+        raise UsageError(f"{path}: no run here yet; start one with `familytool run {job.campaign.name}`.")
+    return RunFolder(path, None if existing else job.identity())
+
+
+def _existing_run(campaign: str, run_dir: Path | None) -> Path:
+    """The run folder of a campaign name, a campaign file, or of a folder named outright."""
+    if run_dir is not None:
+        path = run_dir
+    elif Path(campaign).is_dir():
+        path = Path(campaign)
+    else:
+        from familytool.pipeline import find_campaign
+
+        path = Path("runs") / find_campaign(campaign)[0].name
+    if not (path / "manifest.json").exists():
+        raise UsageError(f"{path}: no run here yet; start one with `familytool run`, or give --run-dir.")
+    return path
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str, int, int], None]]:
+    """A progress bar for each stage on a terminal; elsewhere a line when a stage is done."""
+    if not sys.stderr.isatty():
+        yield lambda what, done, of: typer.echo(f"  {what}: {done:,} of {of:,}", err=True) if done == of else None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    with Progress(
+        TextColumn("  {task.description:<10}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=Console(stderr=True)
+    ) as bar:
+        tasks: dict[str, Any] = {}
+
+        def show(what: str, done: int, of: int) -> None:
+            if what not in tasks:
+                tasks[what] = bar.add_task(what, total=of)
+            bar.update(tasks[what], completed=done)
+
+        yield show
+
+
+@app.command()
+def run(
+    campaign: CampaignArgument,
+    run_dir: RunDirOption = None,
+    documents: DocumentsOption = None,
+    seed: SeedOption = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be made, with three rows, and write nothing.")] = False,
+) -> None:
+    """Generate, check, release and evaluate a campaign; an interrupted run goes on where it stood.
+
+    Examples:
+
+      familytool run home
+
+      familytool run paper --documents mtu-bench/ --run-dir runs/paper
+
+      familytool run my-campaign.toml --dry-run
+    """
+    from familytool import pipeline
+
+    job = _job(campaign, documents, seed)
+    if dry_run:
+        _show_plan(job)
+        return
+    begun = time.monotonic()
+    with _run_folder(job, run_dir) as folder, _progress() as progress:
+        again = "generate" in folder.manifest().get("stages", {})
+        facts = pipeline.run_all(job, folder, progress)
+    seconds = time.monotonic() - begun
+    hops = ", ".join(f"{name} {count}" for name, count in facts.rows.items() if name != "all")
+    where = folder.path
+    typer.echo(
+        f"Made:  {facts.rows['all']:,} samples over {facts.golden_tools} tools ({hops}) {'(samples kept from before) ' if again else ''}in {seconds:.0f} s, all four checks passed"
+    )
+    typer.echo(f"Where: {where / 'release'} (load_dataset), {where / 'report.html'} (open it in a browser)")
+    typer.echo(
+        f"Next:  familytool preview {campaign}   or   familytool why {_first_id(where)}{'' if run_dir is None else f' --run-dir {run_dir}'}   or   familytool init my-benchmark --from {job.campaign.name}"
+    )
+
+
+def _first_id(where: Path) -> str:
+    with (where / "samples.jsonl").open(encoding="utf-8") as file:
+        return str(json.loads(file.readline())["id"])
+
+
+def _show_plan(job: Any) -> None:
+    from familytool import pipeline
+    from familytool.generation.generate import Planner, make_candidate
+
+    material = pipeline.prepare(job)
+    strata = job.campaign.generation.strata
+    typer.echo(f"{job.campaign.name}: {sum(strata.values()):,} rows ({', '.join(f'{k} {v}' for k, v in strata.items())})")
+    typer.echo(
+        f"documents: {len(material.documents)}, usable tools: {len(material.tools)}, refused or unused: {len(material.refusals)} (refusals.jsonl lists them)"
+    )
+    world = material.world(0)
+    typer.echo(
+        f"graph: {job.campaign.family.count} x {len(world.graph):,} facts about {len(world.people)} people, {len(material.concepts)} attribute relations"
+    )
+    planner, shown = Planner(material), 0
+    for stratum, wanted in strata.items():
+        order = planner.order(stratum, 0) if wanted else None
+        candidate = make_candidate(material, order) if order else None
+        if candidate is not None and hasattr(candidate, "query") and shown < 3:
+            shown += 1
+            _show_sample(candidate)
+    typer.echo("Nothing was written; the same command without --dry-run makes it.")
+
+
+def _show_sample(sample: Any) -> None:
+    typer.echo(f"\n{sample.id}  [{sample.kind}, {sample.hops} hop{'s' if sample.hops != 1 else ''}, shape {sample.shape}]")
+    typer.echo(f"  {sample.speaker}: {sample.query}")
+    for path in sample.golden_paths:
+        typer.echo(f"  path: {' -> '.join([path.start, *path.relations])}")
+    for call in sample.calls:
+        typer.echo(f"  call: {call.name}({json.dumps(call.arguments, ensure_ascii=False)})")
+    if not sample.calls:
+        typer.echo("  call: none of the offered tools")
+    typer.echo(f"  offered: {', '.join(tool.name for tool in sample.candidate_tools)}")
+
+
+@app.command()
+def generate(campaign: CampaignArgument, run_dir: RunDirOption = None, documents: DocumentsOption = None, seed: SeedOption = None) -> None:
+    """Only the first stage of `run`: candidates, the four checks, accepted and rejected rows.
+
+    Example:  familytool generate home
+    """
+    from familytool import pipeline
+
+    job = _job(campaign, documents, seed)
+    with _run_folder(job, run_dir) as folder, _progress() as progress:
+        pipeline.generate(job, folder, progress)
+    _show_funnel(folder)
+
+
+@app.command()
+def validate(campaign: CampaignArgument, run_dir: RunDirOption = None) -> None:
+    """The four checks again over the finished rows of a run; writes findings.jsonl and summary.json. Exit code 1 if one fails.
+
+    Example:  familytool validate home
+    """
+    from familytool import pipeline
+    from familytool.runs import RunFolder
+
+    with RunFolder(_existing_run(campaign, run_dir)) as folder, _progress() as progress:
+        summary = pipeline.validate(folder, progress=progress)
+    for check, verdicts in summary["by_check"].items():
+        typer.echo(f"{check:<12} {', '.join(f'{name} {count:,}' for name, count in verdicts.items())}")
+    typer.echo(f"{summary['n_samples']:,} rows; details in {folder.path / 'findings.jsonl'}")
+    if any(v["fail"] for v in summary["by_check"].values()):
+        raise typer.Exit(1)
+
+
+@release_app.command("build")
+def release_build(
+    campaign: CampaignArgument, run_dir: RunDirOption = None, documents: DocumentsOption = None, seed: SeedOption = None
+) -> None:
+    """Build the release folder of a finished run again.
+
+    Example:  familytool release build home
+    """
+    from familytool import pipeline
+
+    job = _job(campaign, documents, seed)
+    with _run_folder(job, run_dir) as folder:
+        facts = pipeline.release(job, folder)
+    typer.echo(f"{folder.path / 'release'}: {', '.join(f'{name} {count:,}' for name, count in facts.rows.items())}")
+
+
+@app.command()
+def evaluate(
+    campaign: Annotated[
+        str,
+        typer.Argument(
+            help="A campaign with a finished run, or a published FamilyTool file (*.jsonl) with --graph.", metavar="NAME_OR_PATH"
+        ),
+    ],
+    run_dir: RunDirOption = None,
+    documents: DocumentsOption = None,
+    seed: SeedOption = None,
+    graph: Annotated[Path | None, typer.Option("--graph", help="Knowledge graph file of a published FamilyTool set.")] = None,
+) -> None:
+    """Gold replay and the shortcut baselines, by hop. A published FamilyTool file gets the baselines.
+
+    Examples:
+
+      familytool evaluate home
+
+      familytool evaluate datasets/familytool-b.jsonl --graph KG/familykg-b.txt
+    """
+    from familytool import pipeline
+
+    if graph is not None:
+        table, count, rejected = pipeline.score_published(Path(campaign), graph)
+        typer.echo(f"{campaign}: {count} rows")
+        _show_baselines(table)
+        for sentence in rejected:
+            typer.echo(f"  not read: {sentence}", err=True)
+        return
+    job = _job(campaign, documents, seed)
+    with _run_folder(job, run_dir) as folder:
+        results = pipeline.evaluate(job, folder)
+    typer.echo("gold replay: " + ", ".join(f"{k} {'n/a' if v is None else f'{v:.3f}'}" for k, v in results["scores"]["strict"].items()))
+    _show_baselines(results["baselines"])
+
+
+def _show_baselines(table: list[dict[str, Any]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    columns = [key for key in table[0] if key not in ("name", "meaning", "goal")] if table else []
+    shown = Table(title="Shortcuts: share of rows right without following the path", title_justify="left")
+    for heading in ("baseline", *columns):
+        shown.add_column(heading, justify="left" if heading == "baseline" else "right")
+    for row in table:
+        shown.add_row(row["meaning"], *("-" if row.get(c) is None else f"{100 * row[c]:.1f} %" for c in columns))
+    Console().print(shown)
+
+
+@app.command()
+def report(campaign: CampaignArgument, run_dir: RunDirOption = None, documents: DocumentsOption = None, seed: SeedOption = None) -> None:
+    """Write report.html of a finished run again: one file, no network needed.
+
+    Example:  familytool report home
+    """
+    from familytool import pipeline
+
+    job = _job(campaign, documents, seed)
+    with _run_folder(job, run_dir) as folder:
+        typer.echo(str(pipeline.report(job, folder)))
+
+
+@app.command()
+def status(campaign: CampaignArgument, run_dir: RunDirOption = None) -> None:
+    """How far a run is: stages, rows, and the funnel from candidates to accepted rows.
+
+    Example:  familytool status home
+    """
+    from familytool.runs import RunFolder
+
+    folder = RunFolder(_existing_run(campaign, run_dir))
+    stages = folder.manifest().get("stages", {})
+    typer.echo(f"{folder.path}: finished stages: {', '.join(stages) or 'none yet'}")
+    holder = (folder.path / "lock").read_text(encoding="utf-8", errors="replace").strip() if (folder.path / "lock").exists() else ""
+    if holder:
+        typer.echo(f"in use by {holder}")
+    _show_funnel(folder)
+
+
+def _show_funnel(folder: Any) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from familytool.runs import funnel
+
+    shown = Table(title="Funnel", title_justify="left")
+    for heading in ("stratum", "candidates", "accepted", "rejected (check: reason)"):
+        shown.add_column(heading, justify="right" if heading in ("candidates", "accepted") else "left")
+    for stratum, row in funnel(folder).items():
+        reasons = ", ".join(f"{reason} {count}" for reason, count in sorted(row["rejected"].items(), key=lambda item: -item[1]))
+        shown.add_row(stratum, f"{row['candidates']:,}", f"{row['accepted']:,}", reasons or "-")
+    Console().print(shown)
+
+
+@app.command()
+def why(
+    identity: Annotated[str, typer.Argument(help="Id of an accepted or rejected row.", metavar="ID")],
+    run_dir: RunDirOption = None,
+) -> None:
+    """Why a row is as it is: its path, where each value comes from, its checks; or why it was rejected.
+
+    Example:  familytool why home-hop2-000003
+    """
+    from familytool.model import Sample
+    from familytool.runs import RunFolder, read_samples
+
+    folder = RunFolder(_existing_run(identity.rsplit("-", 2)[0], run_dir))
+    for sample in read_samples(folder.path / "samples.jsonl"):
+        if sample.id == identity:
+            _show_sample(sample)
+            for pointer, source in sample.argument_sources.items():
+                said = sample.query[slice(*source["span"])] if "span" in source else ""
+                path = " -> ".join([source["path"]["start"], *source["path"]["relations"]]) if "path" in source else "stated"
+                typer.echo(f"  {pointer}: from the {source['source']} ({path}), said as '{said}'")
+            for row in folder.rows("checks.jsonl"):
+                if row["sample_id"] == identity:
+                    typer.echo(f"  {row['check']}: {row['verdict']} (by {row['judge']})")
+            return
+    for row in folder.rows("rejected.jsonl"):
+        if row["id"] == identity:
+            typer.echo(f"{identity} was rejected by {row['check']}: {row['code']}: {row['message']}")
+            if row["sample"]:
+                _show_sample(Sample.model_validate(row["sample"]))
+            return
+    raise UsageError(f"{folder.path}: no row '{identity}'; ids stand in samples.jsonl and rejected.jsonl.")
+
+
+@app.command()
+def preview(
+    campaign: CampaignArgument,
+    run_dir: RunDirOption = None,
+    rows: Annotated[int, typer.Option("--rows", "-n", min=1, max=200, help="How many rows to show.")] = 5,
+) -> None:
+    """Rows of a finished run as a person reads them, spread over the set.
+
+    Example:  familytool preview home -n 10
+    """
+    from familytool.runs import file_hash, read_samples
+
+    path = _existing_run(campaign, run_dir) / "samples.jsonl"
+    total = int(file_hash(path)["rows"]) if path.exists() else 0
+    step = max(1, total // rows)
+    for number, sample in enumerate(read_samples(path)):
+        if number % step == 0 and number // step < rows:
+            _show_sample(sample)
+
+
+@app.command()
+def init(
+    folder: Annotated[Path, typer.Argument(help="Folder to make.", metavar="DIR")],
+    source: Annotated[str, typer.Option("--from", help="Built-in campaign to start from.")] = "home",
+) -> None:
+    """Copy a built-in campaign out to be edited, with the JSON Schema for editors beside it.
+
+    Example:  familytool init my-benchmark --from home
+    """
+    from familytool.campaign import campaign_schema
+    from familytool.catalogue import tables
+
+    raw = tables.campaign_bytes(source)
+    if raw is None:
+        raise UsageError(f"--from {source}: no built-in campaign; there are {', '.join(tables.CAMPAIGNS)}.")
+    target = folder / "campaign.toml"
+    if target.exists():
+        raise UsageError(f"{target}: exists already; choose another folder, or remove it.")
+    folder.mkdir(parents=True, exist_ok=True)
+    text = raw.decode("utf-8").replace(f'name = "{source}"', f'name = "{_safe_name(folder.resolve().name, source)}"', 1)
+    target.write_text("#:schema ./campaign.schema.json\n" + text, encoding="utf-8")
+    (folder / "campaign.schema.json").write_text(json.dumps(campaign_schema(), indent=2) + "\n", encoding="utf-8")
+    typer.echo(f"{target}: edit it, then  familytool check {target}  and  familytool run {target}")
+
+
+def _safe_name(name: str, default: str) -> str:
+    kept = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "-" for c in name).strip("-_")[:64]
+    return kept or default
+
+
+@app.command()
+def check(
+    campaign: Annotated[str | None, typer.Argument(help="A built-in campaign or a campaign file.", metavar="NAME_OR_PATH")] = None,
+    schema: Annotated[bool, typer.Option("--schema", help="Write campaign.schema.json (for editors) to --out or standard output.")] = False,
+    out: Annotated[Path | None, typer.Option("--out", help="Where --schema writes.")] = None,
+) -> None:
+    """Check a campaign file and print it with its defaults filled in.
+
+    Examples:
+
+      familytool check my-campaign.toml
+
+      familytool check --schema --out campaign.schema.json
+    """
+    from familytool.campaign import campaign_schema, describe
+    from familytool.pipeline import find_campaign
+
+    if schema:
+        text = json.dumps(campaign_schema(), indent=2) + "\n"
+        if out is None:
+            typer.echo(text, nl=False)
+        else:
+            out.write_text(text, encoding="utf-8")
+            typer.echo(f"{out} written")
+        return
+    if campaign is None:
+        raise UsageError("name a campaign to check, or give --schema.")
+    found, _ = find_campaign(campaign)
+    typer.echo(describe(found), nl=False)
+
+
+def main() -> None:
+    """Run the program; a user's mistake is one sentence on standard error and exit code 1 or 2."""
+    try:
+        app(standalone_mode=True)
+    except FamilytoolError as error:
+        for sentence in str(error).split("\n"):
+            print(f"familytool: {sentence}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        print("\nfamilytool: stopped; what is finished is kept, the same command goes on.", file=sys.stderr)
+        sys.exit(1)
+    except BrokenPipeError:
+        sys.exit(1)

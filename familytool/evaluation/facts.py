@@ -1,0 +1,103 @@
+"""What a report says of a run, read from the files of its folder."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+from familytool import __version__
+from familytool.campaign import Campaign
+from familytool.evaluation.report import Baseline, Comparison, GoldReplay, GraphFacts, ReportFacts, StratumFunnel
+from familytool.kinship import Kin
+from familytool.model import Sample
+from familytool.runs import RunFolder, funnel, read_graphs, read_samples
+
+EXAMPLES = 10
+PAPER = {
+    "samples": 483,
+    "distinct tools in golden calls": 102,
+    "graph nodes": 150,
+    "graph edges": 159,
+    "edge types": 65,
+    "hop 1": 107,
+    "hop 2": 362,
+    "hop 3": 14,
+    "average hops": 1.81,
+}
+"""Tables 1 and 2 of arXiv:2504.06766."""
+
+
+def report_facts(campaign: Campaign, run: RunFolder) -> ReportFacts:
+    """Counts, scores and ten samples spread over the set; parts whose files are not there yet are left out."""
+    counts: dict[str, Counter[Any]] = {key: Counter() for key in ("hop", "depth", "shape", "category", "tool", "size", "status")}
+    total = 0
+    for sample in read_samples(run.path / "samples.jsonl"):
+        total += 1
+        counts["hop"][str(sample.hops)] += 1
+        counts["depth"][str(sample.depth)] += 1
+        counts["shape"][sample.shape] += 1
+        counts["category"][sample.category] += 1
+        counts["size"][len(sample.candidate_tools)] += 1
+        counts["tool"].update(call.name for call in sample.calls)
+        counts["status"].update(sample.provenance.get("documents", ()))
+    graphs = read_graphs(run.path / "graph.jsonl")
+    size = GraphFacts(
+        nodes=sum(len(g.nodes) for g in graphs.values()),
+        edges=sum(map(len, graphs.values())),
+        relation_types=len({r for g in graphs.values() for r in g.relations}),
+        people=sum(len(Kin(g).people) for g in graphs.values()),
+    )
+    results = _results(run)
+    return ReportFacts(
+        campaign=campaign.name,
+        seed=campaign.seed,
+        now=campaign.now.isoformat(),
+        samples=total,
+        by_hop=_sorted(counts["hop"]),
+        by_depth=_sorted(counts["depth"]),
+        by_shape=dict(counts["shape"].most_common()),
+        by_category=dict(counts["category"].most_common()),
+        tools=dict(counts["tool"].most_common()),
+        candidate_sizes=dict(sorted(counts["size"].items())),
+        graph=size,
+        funnel={name: StratumFunnel(**row) for name, row in funnel(run).items()},
+        document_statuses=dict(counts["status"].most_common()),
+        gold_replay=GoldReplay(results["scores"]["strict"], results["n"]) if results else None,
+        baselines=tuple(_baseline(row) for row in results.get("baselines", ())),
+        examples=_examples(run, total),
+        comparison=_comparison(counts, total, size) if campaign.family.specification == "paper" else (),
+        files={"samples": "samples.jsonl", "release": "release/", "knowledge graph": "graph.jsonl", "rejected candidates": "rejected.jsonl",
+               "scores": "evaluation/results.json"},
+        version=__version__,
+    )  # fmt: skip
+
+
+def _sorted(counter: Counter[str]) -> dict[str, int]:
+    return {key: counter[key] for key in sorted(counter, key=int)}
+
+
+def _results(run: RunFolder) -> dict[str, Any]:
+    path = run.path / "evaluation" / "results.json"
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
+
+
+def _baseline(row: dict[str, Any]) -> Baseline:
+    by_hop = {key.removeprefix("hop"): value for key, value in row.items() if key.startswith("hop")}
+    return Baseline(row["name"], row["meaning"], row["all"], by_hop, row["goal"])
+
+
+def _examples(run: RunFolder, total: int) -> tuple[Sample, ...]:
+    step = max(1, total // EXAMPLES)
+    chosen = (s for n, s in enumerate(read_samples(run.path / "samples.jsonl")) if n % step == step // 2)
+    return tuple(sample for _, sample in zip(range(EXAMPLES), chosen, strict=False))
+
+
+def _comparison(counts: dict[str, Counter[Any]], total: int, size: GraphFacts) -> tuple[Comparison, ...]:
+    hops = counts["hop"]
+    average = sum(int(hop) * count for hop, count in hops.items()) / total if total else 0.0
+    ours = [total, len(counts["tool"]), size.nodes, size.edges, size.relation_types, hops["1"], hops["2"], hops["3"], round(average, 2)]
+    return tuple(
+        Comparison(name, theirs, mine, "Table 1" if index < 5 else "Table 2")
+        for index, ((name, theirs), mine) in enumerate(zip(PAPER.items(), ours, strict=True))
+    )

@@ -1,0 +1,1 @@
+"""Parts of self-contained HTML pages: text, tables, tiles, and charts and small graphs as inline SVG."""

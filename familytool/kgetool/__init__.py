@@ -1,0 +1,5 @@
+"""The scorer of tool use and graph extraction; it needs the standard library alone and runs by itself as a Hub Space."""
+
+from .score import score
+
+__all__ = ["score"]

@@ -1,0 +1,124 @@
+import copy
+from typing import Any
+
+import jsonschema
+import pytest
+
+from familytool.formats.schema import normalise_parameters
+from familytool.formats.text import TextError, parse_json
+from familytool.validation.schema import schema_findings
+
+
+def normal(properties: dict[str, Any], *required: str) -> tuple[dict[str, Any], list[str]]:
+    return normalise_parameters({"type": "dict", "properties": properties, "required": list(required)})
+
+
+def codes(schema: dict[str, Any], arguments: Any) -> list[tuple[str, str]]:
+    return [(finding.code, finding.path) for finding in schema_findings(schema, arguments, "") or []]
+
+
+def test_types_of_other_languages_become_json_types_with_a_note_for_each_and_the_raw_document_stays() -> None:
+    raw = {"type": "dict", "properties": {"n": {"type": "int"}, "x": {"type": "float"}, "ok": {"type": "bool"}}, "required": ["n"]}
+    before = copy.deepcopy(raw)
+    schema, notes = normalise_parameters(raw)
+    assert raw == before
+    assert schema["type"] == "object"
+    assert {name: p["type"] for name, p in schema["properties"].items()} == {"n": "integer", "x": "number", "ok": "boolean"}
+    assert schema["required"] == ["n"]
+    assert notes == [
+        "#: type 'dict' read as object",
+        "#/properties/n: type 'int' read as integer",
+        "#/properties/x: type 'float' read as number",
+        "#/properties/ok: type 'bool' read as boolean",
+    ]
+
+
+def test_a_tuple_is_an_array_that_keeps_its_items() -> None:
+    schema, notes = normal({"p": {"type": "tuple", "items": {"type": "float"}}}, "p")
+    assert schema["properties"]["p"] == {"type": "array", "items": {"type": "number"}}
+    assert "#/properties/p: type 'tuple' read as array" in notes
+    assert codes(schema, {"p": [1, 2.5]}) == []
+
+
+def test_a_required_name_that_is_not_declared_is_added_without_a_type() -> None:
+    schema, notes = normal({"artist": {"default": "dontcare"}}, "song_name")
+    assert "#/required: required parameter song_name is not declared; added without a type" in notes
+    assert codes(schema, {"song_name": "x"}) == []
+    assert codes(schema, {}) == [("missing_required", "")]
+    assert [code for code, _ in codes(schema, {"song_name": "x", "zzz": 1})] == ["unknown_parameter"]
+
+
+@pytest.mark.parametrize("parameters", [None, {}, {"type": "object"}, {"type": "object", "properties": {}}], ids=str)
+def test_a_tool_without_parameters_takes_none_and_refuses_any(parameters: Any) -> None:
+    schema, notes = normalise_parameters(parameters)
+    assert schema["type"] == "object"
+    assert schema["properties"] == {}
+    assert codes(schema, {}) == []
+    assert [code for code, _ in codes(schema, {"x": 1})] == ["unknown_parameter"]
+    assert bool(notes) == (not parameters)
+
+
+def test_an_empty_enum_restricts_nothing_and_a_foreign_list_of_options_is_no_enum() -> None:
+    schema, notes = normal({"e": {"type": "string", "enum": []}, "o": {"type": "string", "options": ["a", "b"]}})
+    assert schema["properties"]["e"] == {"type": "string"}
+    assert "enum" not in schema["properties"]["o"]
+    assert any("#/properties/e/enum" in note for note in notes)
+    assert codes(schema, {"e": "x", "o": "c"}) == []
+
+
+def test_a_key_that_occurs_twice_is_never_read_as_its_last_value() -> None:
+    with pytest.raises(TextError, match="the key 'a' occurs twice"):
+        parse_json('{"name": "f", "arguments": {"a": 1, "a": 2}}')
+
+
+def test_an_array_default_on_text_items_is_left_out_with_one_warning() -> None:
+    schema, notes = normal({"rec": {"type": "array", "items": {"type": "string", "default": ["today"]}}})
+    assert [note for note in notes if "default" in note] == [
+        "#/properties/rec/items: default is an array, the values are strings; the default is left out"
+    ]
+    assert schema["properties"]["rec"] == {"type": "array", "items": {"type": "string"}}
+    assert codes(schema, {"rec": ["today"]}) == []
+
+
+def test_properties_in_a_list_are_read_by_their_names() -> None:
+    schema, notes = normalise_parameters({"properties": [{"name": "a", "type": "str"}, {"name": "b"}, "c"], "required": ["a"]})
+    assert schema["properties"] == {"a": {"type": "string"}, "b": {}}
+    assert any("entry without a name" in note for note in notes)
+
+
+ODD = {
+    "required is a flag": ({"type": "object", "properties": {"a": {"type": "string", "required": True}}}, {"a": {"type": "string"}}),
+    "optional": ({"type": "object", "properties": {"a": {"type": "string", "optional": True}}}, {"a": {"type": "string"}}),
+    "unknown type": ({"type": "object", "properties": {"a": {"type": "any"}}}, {"a": {}}),
+    "type with capital": ({"type": "object", "properties": {"a": {"type": "String"}}}, {"a": {"type": "string"}}),
+    "list of types": ({"type": "object", "properties": {"a": {"type": ["int", "null"]}}}, {"a": {"type": ["integer", "null"]}}),
+    "text instead of a schema": ({"type": "object", "properties": {"a": "the name"}}, {"a": {}}),
+    "a property called type": ({"type": "object", "properties": {"type": {"type": "int"}}}, {"type": {"type": "integer"}}),
+}
+
+
+@pytest.mark.parametrize(("parameters", "expected"), ODD.values(), ids=ODD.keys())
+def test_an_odd_schema_becomes_a_valid_one_with_a_note(parameters: dict[str, Any], expected: dict[str, Any]) -> None:
+    schema, notes = normalise_parameters(parameters)
+    assert schema["properties"] == expected
+    assert notes
+    jsonschema.Draft202012Validator.check_schema(schema)
+
+
+def test_a_document_that_leaves_its_schema_open_keeps_it_open() -> None:
+    schema, _ = normalise_parameters({"type": "object", "properties": {}, "additionalProperties": True})
+    assert codes(schema, {"x": 1}) == []
+
+
+def test_a_schema_that_is_combined_is_closed_around_all_its_parts() -> None:
+    schema, _ = normalise_parameters({"type": "object", "allOf": [{"properties": {"a": {"type": "int"}}}]})
+    assert codes(schema, {"a": 1}) == []
+    assert [code for code, _ in codes(schema, {"a": 1, "b": 2})] == ["unknown_parameter"]
+
+
+def test_a_schema_that_is_nested_too_deep_is_an_error() -> None:
+    deep: dict[str, Any] = {"type": "object"}
+    for _ in range(50):
+        deep = {"type": "object", "properties": {"a": deep}}
+    with pytest.raises(ValueError, match="nested deeper"):
+        normalise_parameters(deep)
