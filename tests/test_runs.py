@@ -112,7 +112,7 @@ def test_the_same_campaign_finds_its_folder_again_and_another_is_told_what_diffe
     other = {"campaign": {"name": "a", "seed": 8}, "documents": "4567"}
     with pytest.raises(FamilytoolError) as caught, RunFolder(tmp_path / "run", other):
         pass
-    assert "campaign.seed was 7, is 8; documents was \"0123\", is \"4567\"" in str(caught.value)
+    assert 'campaign.seed was 7, is 8; documents was "0123", is "4567"' in str(caught.value)
     assert "name" not in str(caught.value).split("(")[1]
     with RunFolder(tmp_path / "run", CAMPAIGN):
         pass
@@ -190,7 +190,10 @@ FULL_DISK = """
 def test_a_full_disk_is_one_sentence_and_keeps_finished_rows_and_old_files(tmp_path: Path) -> None:
     (tmp_path / "whole.json").write_text("old", encoding="utf-8")
     said = run(FULL_DISK, tmp_path).splitlines()
-    assert [f"{tmp_path / name}: cannot be written" in text for name, text in zip(("rows.jsonl", "whole.json"), said, strict=True)] == [True, True]
+    assert [f"{tmp_path / name}: cannot be written" in text for name, text in zip(("rows.jsonl", "whole.json"), said, strict=True)] == [
+        True,
+        True,
+    ]
     assert all("what is finished is kept" in text for text in said)
     assert (tmp_path / "whole.json").read_text() == "old"
     finished = numbers(tmp_path / "rows.jsonl")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from familytool.html.parts import (
@@ -74,7 +74,7 @@ class GraphFacts:
 
 @dataclass(frozen=True)
 class Baseline:
-    """A shortcut that needs no understanding: its exact matches as shares, overall and by hop, and the most it should reach (or no goal)."""
+    """A shortcut that needs no understanding: its chance of being right, overall and by hop, and the most it should reach (or no goal)."""
 
     name: str
     meaning: str
@@ -215,13 +215,15 @@ def _hops(facts: ReportFacts) -> Section:
     depth = sorted(facts.by_depth.items(), key=lambda item: (not item[0].isdecimal(), item[0].zfill(9)))
     charts = [
         card(bar_chart("chart-hop", "Samples by hop", _counts(facts.by_hop, facts.samples, stratum_label)), "By hop"),
-        card(bar_chart("chart-shape", "Samples by shape", _counts(_largest_first(facts.by_shape), facts.samples)), "By shape"),
-        card(bar_chart("chart-depth", "Samples by depth", _counts(dict(depth), facts.samples)), "By depth"),
+        card(
+            bar_chart("chart-shape", "Samples by shape", _counts(_largest_first(facts.by_shape), facts.samples, _chain_label)), "By shape"
+        ),
+        card(bar_chart("chart-depth", "Samples by depth", _counts(dict(depth), facts.samples, _chain_label)), "By depth"),
         card(
             bar_chart(
                 "chart-candidates",
                 "Samples by number of candidate tools",
-                _counts({str(size): n for size, n in sorted(facts.candidate_sizes.items())}, facts.samples),
+                _counts({f"{size} tools": n for size, n in sorted(facts.candidate_sizes.items())}, facts.samples),
             ),
             "By number of candidate tools",
         ),
@@ -317,10 +319,10 @@ def _baselines(facts: ReportFacts) -> Section:
         )
         for b in facts.baselines
     ]
-    chart = bar_chart("chart-baselines", "Exact match of shortcut baselines, and their goals", bars, maximum=1.0, axis=True)
+    chart = bar_chart("chart-baselines", "Chance of shortcut baselines to be right, and their goals", bars, maximum=1.0, axis=True)
     keys = [("s0", "within its goal, or without one"), ("s1", "above its goal"), ("goal-key", "goal: at most")]
     headers = ("shortcut", *(stratum_label(h) for h in hops), "overall", "goal", "")
-    result = table(headers, rows, caption="Share of samples that each shortcut gets exactly right", numbers=range(1, len(hops) + 3))
+    result = table(headers, rows, caption="Chance that all graph arguments of a sample are right", numbers=range(1, len(hops) + 3))
     lead = "A shortcut answers without understanding the question. What it gets right, a model may get right for the same poor reason: less is better."
     return Section(
         "shortcuts", "Shortcut baselines", join([card(join([chart, legend(keys)])), card(result, may_break=True)]), lead, "Shortcuts"
@@ -343,7 +345,7 @@ def _gold_replay(replay: GoldReplay) -> Section:
             Tile(shorten(name, 60), number(value), "does not apply" if value is None else "" if value == 1 else "should be 1", tone)
         )
     lead = f"The {number(replay.n)} golden answers, scored as if a model had given them. Whatever is not 1 is an error of the benchmark or of the scorer."
-    return Section("gold", "Gold replay", join([verdicts([_replay_verdict(replay)]), tiles(shown)]), lead)
+    return Section("gold", "Gold replay", join([verdicts([_replay_verdict(replay)]), tiles(shown, small=True)]), lead)
 
 
 def _comparison(facts: ReportFacts) -> Section:
@@ -517,9 +519,12 @@ def stratum_label(name: str) -> str:
     return STRATA.get(name, name)
 
 
-def _counts(counts: Mapping[str, int], total: int, label: object = None) -> list[Bar]:
-    name = stratum_label if label is stratum_label else str
-    return [Bar(name(key), n, f"{number(n)} · {percent(n / total)}" if total else number(n)) for key, n in counts.items()]
+def _chain_label(name: str) -> str:
+    return "no chain" if name == "0" else name
+
+
+def _counts(counts: Mapping[str, int], total: int, label: Callable[[str], str] = str) -> list[Bar]:
+    return [Bar(label(key), n, number(n), percent(n / total) if total else "") for key, n in counts.items()]
 
 
 def _largest_first(counts: Mapping[str, int]) -> dict[str, int]:

@@ -86,7 +86,7 @@ def parse_python_literal(text: str) -> Json:
     """The value of a Python literal (lists, dicts, texts, numbers, True/False/None), without evaluating anything.
 
     Raises:
-        TextError: no literal, too long, too deep, or with something in it that JSON cannot hold (a set, bytes, a number as key).
+        TextError: no literal, too long, too deep, or with something in it that JSON cannot hold (a tuple, a set, bytes, a number as key).
     """
     if len(text) > 2_000_000:
         raise TextError(f"{len(text):,} characters are too many for a Python literal")
@@ -94,21 +94,22 @@ def parse_python_literal(text: str) -> Json:
         value = ast.literal_eval(text)
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as error:
         raise TextError(f"neither JSON nor a Python literal ({type(error).__name__})") from None
-    value = _as_json(value)
     check_depth(value)
+    _check_json(value)
     return value
 
 
-def _as_json(value: Any) -> Json:
-    """A Python literal as JSON holds it: tuples become lists, what has no counterpart is a TextError."""
-    if isinstance(value, list | tuple):
-        return [_as_json(item) for item in value]
-    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
-        return {key: _as_json(item) for key, item in value.items()}
-    if value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
-        return value
-    shown = "a dict whose keys are not all texts" if isinstance(value, dict) else f"{type(value).__name__} {str(value)[:40]}"
-    raise TextError(f"a Python literal that JSON cannot hold: {shown}")
+def _check_json(value: Any) -> None:
+    """Raise TextError if a Python literal holds something that JSON cannot."""
+    if isinstance(value, list):
+        for item in value:
+            _check_json(item)
+    elif isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        for item in value.values():
+            _check_json(item)
+    elif not (value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))):
+        shown = "a dict whose keys are not all texts" if isinstance(value, dict) else f"{type(value).__name__} {str(value)[:40]}"
+        raise TextError(f"a Python literal that JSON cannot hold: {shown}")
 
 
 def bracketed(text: str, start: int) -> str:

@@ -31,10 +31,16 @@ class Literal:
     spoken: str
     recipe: dict[str, Json]
     also: tuple[Json, ...] = ()
+    day: datetime.date | None = None
 
 
-def draw_literal(rng: random.Random, parameter: Parameter, tool: Tool, now: datetime.date, taken: set[str]) -> Literal | None:
-    """A value for this parameter that is not in `taken` (values of the call and nodes of the graph); None if there is none."""
+def draw_literal(
+    rng: random.Random, parameter: Parameter, tool: Tool, now: datetime.date, taken: set[str], near: bool = False
+) -> Literal | None:
+    """A value for this parameter that is not in `taken` (values of the call and nodes of the graph); None if there is none.
+
+    A date lies within eight months of `now`, with `near` within a fortnight.
+    """
     words = parameter.words
     if parameter.is_array:
         return _draw_array(rng, parameter, taken)
@@ -55,7 +61,7 @@ def draw_literal(rng: random.Random, parameter: Parameter, tool: Tool, now: date
             return Literal(key == "true", words[key], {"values": words})
         return Literal(_TEXT[key], words[key], {"values": {_TEXT[k]: v for k, v in words.items()}}, (key == "true", key))
     for _ in range(20):
-        text = _draw_text(rng, parameter, now)
+        text = _draw_text(rng, parameter, now, near)
         if text is None:
             return None
         if text not in taken:
@@ -74,19 +80,21 @@ def _literal(rng: random.Random, text: str, parameter: Parameter, tool: Tool) ->
         or (parameter.kind in TIME_KINDS and states_time_form(parameter, tool))
         or parameter.kind not in DATE_KINDS | TIME_KINDS
     )
+    day = datetime.date.fromisoformat(text) if parameter.kind in DATE_KINDS else None
     forms = spoken_forms(text, parameter.kind)
     form = rng.choices(range(len(forms)), weights=[4, *[1] * (len(forms) - 1)])[0]
     if fixed:
         value = _typed(text, parameter)
-        return Literal(value, forms[form], {"form": form, "kind": parameter.kind}, _other_type(value, parameter))
+        return Literal(value, forms[form], {"form": form, "kind": parameter.kind}, _other_type(value, parameter), day)
     said = forms[min(form, 1)]
-    return Literal(said, said, {"form": 0, "kind": parameter.kind, "verbatim": True}, tuple(v for v in (text,) if v != said))
+    return Literal(said, said, {"form": 0, "kind": parameter.kind, "verbatim": True}, tuple(v for v in (text,) if v != said), day)
 
 
 def _draw_array(rng: random.Random, parameter: Parameter, taken: set[str]) -> Literal | None:
     listed: list[Json] = list(parameter.schema.get("enum") or parameter.examples)
     if not listed and is_table_kind(parameter.kind):
-        listed = [v for v in tables.values(parameter.kind) if v not in taken]
+        listed = list(tables.values(parameter.kind))
+    listed = [v for v in listed if str(v) not in taken]
     if len(listed) < 2:
         return None
     single = parameter.kind in ("weekday", "choice") and not parameter.schema.get("enum")
@@ -152,10 +160,10 @@ def _between(rng: random.Random, parameter: Parameter, low: int, high: int, step
     return str(rng.choice(grid)) if grid else None
 
 
-def _draw_text(rng: random.Random, parameter: Parameter, now: datetime.date) -> str | None:
+def _draw_text(rng: random.Random, parameter: Parameter, now: datetime.date, near: bool) -> str | None:
     kind = parameter.kind
     if kind in DATE_KINDS:
-        return (now + datetime.timedelta(days=rng.randint(3, 240))).isoformat()
+        return (now + datetime.timedelta(days=rng.randint(1, 14) if near else rng.randint(3, 240))).isoformat()
     if kind in TIME_KINDS:
         low, high = {"wake_up_time": (20, 38), "bedtime": (80, 94), "dinner_time": (70, 86), "leave_time": (24, 40)}.get(kind, (32, 84))
         quarter = rng.randint(low, high)

@@ -20,7 +20,7 @@ from familytool.generation.preferences import World
 from familytool.generation.usable import Parameter, UsableTool
 from familytool.kinship import KinPhrase
 from familytool.model import Json, Kind, RelationPath, Sample, ToolCall
-from familytool.phrasing import SPEAKER, Owner, Phrase, Template, fill, say_fact
+from familytool.phrasing import ISO_DATE, SPEAKER, Owner, Phrase, Template, fill, say_fact
 
 CONNECTORS = ("Also, ", "And then: ", "One more thing: ", "After that: ", "While you're at it: ", "Then, please: ")
 RARE_TERMS = frozenset(
@@ -153,19 +153,29 @@ def _draw_clause(rng: random.Random, tool: UsableTool, lengths: tuple[int, ...],
         trouble = _bind_fact(rng, clause, slot, length, speaker, world, used)
         if trouble is not None:
             return trouble
+    day = _fact_day(clause) or now
     for slot in _slots(template, segments):
         if slot in slots:
             continue
         parameter = tool.parameters[slot]
-        literal = draw_literal(rng, parameter, tool.tool, now, taken)
+        literal = draw_literal(rng, parameter, tool.tool, day, taken, near=day is not now)
         if literal is None:
             return NotBuilt("no_literal", f"no value of kind {parameter.kind} is left for {tool.name}.{slot}")
+        day = literal.day or day
         clause.values[slot] = literal.value
         clause.also[slot] = literal.also
         clause.phrases[slot] = Phrase(literal.spoken, parameter.wrap_literal)
         clause.recipe[slot] = {"wrap": parameter.wrap_literal, **literal.recipe}
         taken.update(str(v) for v in (literal.value if isinstance(literal.value, list) else [literal.value]) if parameter.kind != "boolean")
     return _in_order(clause) or clause
+
+
+def _fact_day(clause: _Clause) -> datetime.date | None:
+    """The day that a fact of the clause gives, which stated days then follow."""
+    for slot, value in clause.values.items():
+        if clause.tool.parameters[slot].kind in DATE_KINDS and isinstance(value, str) and ISO_DATE.fullmatch(value):
+            return datetime.date.fromisoformat(value)
+    return None
 
 
 def _slots(template: Template, segments: tuple[int, ...]) -> list[str]:
@@ -223,7 +233,7 @@ def _bind_fact(rng: random.Random, clause: _Clause, slot: str, length: int, spea
         ends = world.graph.follow(path)
         if len(ends) != 1 or ends[0] == speaker:
             continue
-        said = _say_owner_fact(rng, named, concept)
+        said = _say_owner_fact(rng, named, concept, clause.template.source)
         if said is None:
             continue
         text, wording = said
@@ -268,16 +278,22 @@ def _name_owner(rng: random.Random, speaker: str, owner: str, world: World) -> K
     return rng.choices(pool, weights)[0]
 
 
-def _say_owner_fact(rng: random.Random, named: KinPhrase | None, concept: Concept | None) -> tuple[str, int] | None:
+def _say_owner_fact(rng: random.Random, named: KinPhrase | None, concept: Concept | None, sentence: str) -> tuple[str, int] | None:
+    """A wording of the fact, one that repeats fewest words of the sentence ("living in the neighbourhood where I live")."""
     if concept is None:
         return (named.text, 0) if named else None
     owner = Owner(named.text, named.takes_possessive) if named else SPEAKER
+    around = _stems(re.sub(r"\{[^}]*\}", "", sentence))
     order = rng.sample(range(len(concept.wordings)), len(concept.wordings))
-    for wording in order:
+    for wording in sorted(order, key=lambda n: len(around & _stems(concept.wordings[n]))):
         text = say_fact(concept.wordings[wording], owner)
         if text is not None:
             return text, wording
     return None
+
+
+def _stems(text: str) -> set[str]:
+    return {word[:3] for word in re.findall(r"[a-z]{4,}", text.lower())} - {"fav", "whe", "the", "tha", "wit"}
 
 
 def _in_order(clause: _Clause) -> NotBuilt | None:

@@ -23,7 +23,7 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff
 _STEERING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Characters that change the direction of the text behind them."""
 
-BARS_FROM, BARS_TO = 34.0, 84.0
+BARS_FROM, BARS_TO = 32.0, 79.0
 """Where bars start and end, in percent of a chart's width: labels stand left of them, values right."""
 ROW = 30
 
@@ -120,8 +120,8 @@ def percent(share: float | None) -> str:
     value = 100 * share
     if value == round(value):
         return f"{value:.0f}%"
-    one = f"{value:.1f}"
-    return f"{value:.4g}%" if float(one) == round(value) and abs(value - round(value)) < 0.05 else f"{one}%"
+    one = f"{value:.1f}%"
+    return f"{value:.4g}%" if one in ("0.0%", "100.0%") else one
 
 
 @dataclass(frozen=True)
@@ -200,14 +200,14 @@ class Tile:
     tone: Tone = ""
 
 
-def tiles(items: Iterable[Tile]) -> Html:
-    """Numbers side by side, as a description list."""
+def tiles(items: Iterable[Tile], *, small: bool = False) -> Html:
+    """Numbers side by side, as a description list; `small` ones for many."""
     cells = []
     for tile in items:
         note = f'<dd class="more">{text(tile.note)}</dd>' if tile.note else ""
         value = text(shorten(tile.value, 24))
         cells.append(Html(f'<div class="{tile.tone}"><dt>{text(tile.label)}</dt><dd>{value}</dd>{note}</div>'))
-    return Html(f'<dl class="tiles">{join(cells)}</dl>')
+    return Html(f'<dl class="tiles{" small" if small else ""}">{join(cells)}</dl>')
 
 
 def verdicts(items: Iterable[tuple[Tone, object]]) -> Html:
@@ -248,11 +248,12 @@ def svg(identity: str, title: str, description: str, content: Html, attributes: 
 
 @dataclass(frozen=True)
 class Bar:
-    """A row of a bar chart; `goal` is a mark that the value should not pass."""
+    """A row of a bar chart; `share` is told behind the value, `goal` is a mark that the value should not pass."""
 
     label: str
     value: float | None
     shown: str = ""
+    share: str = ""
     goal: float | None = None
 
 
@@ -283,7 +284,8 @@ def bar_chart(identity: str, title: str, bars: Sequence[Bar], *, maximum: float 
         if bar.goal is not None:
             x = _across(_share(bar.goal, top))
             pieces.append(f'<line class="goal" x1="{x}%" x2="{x}%" y1="{y + 4}" y2="{y + 26}"/>')
-        pieces.append(f'<text class="end" x="100%" y="{y + 19}">{text(shorten(shown, 16))}</text></g>')
+        pieces.append(f'<text class="end" x="{"88" if bar.share else "100"}%" y="{y + 19}">{text(shorten(shown, 16))}</text>')
+        pieces.append(f'<text class="end quiet" x="100%" y="{y + 19}">{text(bar.share)}</text></g>' if bar.share else "</g>")
     told = "; ".join(f"{shorten(b.label, 60)}: {b.shown or number(b.value)}" for b in bars[:60])
     return svg(identity, title, told or "nothing to show", Html("".join(pieces)), f'class="chart" height="{height}"')
 

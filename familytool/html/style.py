@@ -80,10 +80,13 @@ h3{margin:0 0 .7rem;font-size:.95rem;font-weight:640;line-height:1.35}
 .note{margin:.8rem 0 0;color:var(--muted);font-size:.88rem}
 .card{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:1.15rem 1.3rem;min-width:0}
 .grid{display:grid;gap:1rem;grid-template-columns:repeat(auto-fit,minmax(min(100%,24rem),1fr));align-items:start}
-.grid+.grid,.grid+.card,.card+.card,.card+.grid,.tiles+.facts{margin-top:1rem}
-.tiles{display:grid;gap:1px;grid-template-columns:repeat(auto-fit,minmax(min(100%,10.5rem),1fr));background:var(--line);
- border:1px solid var(--line);border-radius:12px;overflow:hidden;margin:0}
-.tiles>div{background:var(--card);padding:1rem 1.2rem;display:flex;flex-direction:column}
+h2+:not(.lead){margin-top:.9rem}
+.grid+.grid,.grid+.card,.card+.card,.card+.grid,.note+.scroll{margin-top:1rem}
+.grid>.card{margin-top:0}
+.tiles{display:grid;grid-template-columns:repeat(4,1fr);background:var(--card);border:1px solid var(--line);border-radius:12px;overflow:hidden;margin:0}
+.tiles>div{padding:1rem 1.2rem;display:flex;flex-direction:column;box-shadow:1px 0 0 var(--line),0 1px 0 var(--line)}
+.tiles.small{grid-template-columns:repeat(auto-fill,minmax(min(100%,9.5rem),1fr))}
+.tiles.small dd:not(.more){font-size:1.3rem}
 .tiles dt{color:var(--muted);font-size:.84rem;order:2;overflow-wrap:anywhere}
 .tiles dd{margin:0;order:1;font-size:1.8rem;font-weight:640;line-height:1.2;letter-spacing:-.02em;font-variant-numeric:tabular-nums;
  overflow-wrap:anywhere}
@@ -107,9 +110,10 @@ tr>:last-child{padding-right:.2rem}
 thead th{font-size:.8rem;font-weight:600;color:var(--muted);border-bottom-color:var(--muted);white-space:nowrap}
 .tall thead th{position:sticky;top:0;background:var(--card)}
 tbody th{font-weight:560;min-width:6.5rem}
+tbody th .none{font-weight:400}
 tbody tr:last-child>*{border-bottom:0}
+td.number+td:not(.number),th.number+th:not(.number){padding-left:.8rem}
 .number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
-td.wide{min-width:13rem}
 details>summary{cursor:pointer;font-weight:560;padding:.1rem 0}
 details[open]>summary{margin-bottom:.8rem}
 svg{display:block}

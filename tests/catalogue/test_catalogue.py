@@ -14,7 +14,7 @@ from familytool.formats.openai import read_tools
 from familytool.generation.families import load_specification
 from familytool.generation.usable import MIN_VALUES, usable_tools
 from familytool.model import Tool
-from familytool.phrasing import fault, parse_template
+from familytool.phrasing import Phrase, fault, fill, parse_template
 
 TOOLS = [tool for name, document in tables.builtin_documents() for tool in read_tools(document, name)]
 USABLE, REFUSALS = usable_tools(TOOLS)
@@ -66,7 +66,7 @@ def test_a_tool_has_a_valid_closed_schema_in_which_everything_is_typed_and_descr
     assert re.fullmatch(r"[a-z][a-z0-9_]{2,63}", tool.name)
     assert tool.description.endswith(".")
     assert tool.raw["function"]["parameters"]["additionalProperties"] is False
-    assert set(tool.parameters["required"]) <= set(tool.parameters["properties"])
+    assert set(tool.parameters.get("required", [])) <= set(tool.parameters["properties"])
     for path, node in nodes(tool.parameters):
         assert "type" in node, path
         assert node.get("description") or path.endswith("[]"), path
@@ -84,8 +84,10 @@ def test_a_tool_has_at_least_three_different_sentences_whose_slots_are_its_param
         assert slots(sentence) <= known, sentence
         assert sentence[0].isupper()
         assert sentence[-1] in ".?!"
-        plain = re.sub(r" ?\[[^]]*\]", "", re.sub(r"\{[a-z_.]+\}", "Xyz", sentence))
-        assert fault(plain) == "", sentence
+        template = parse_template(sentence)
+        phrases = {slot: Phrase(f"value{number}") for number, slot in enumerate(sorted(slots(sentence)))}
+        for segments in ((), range(len(template.segments))):
+            assert fault(fill(template, segments, phrases)[0]) == "", sentence
 
 
 @each_tool
