@@ -26,6 +26,9 @@ app = typer.Typer(
 release_app = typer.Typer(help="Release folders.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(release_app, name="release")
 
+STOPPED = 130
+"""Exit code of a program that Control-C ended, by the convention of the shells."""
+
 CampaignArgument = Annotated[
     str, typer.Argument(help="A built-in campaign (home, paper, extended) or a campaign file.", metavar="NAME_OR_PATH")
 ]
@@ -82,10 +85,19 @@ def _existing_run(campaign: str, run_dir: Path | None) -> Path:
 
 @contextmanager
 def _progress() -> Iterator[Callable[[str, int, int], None]]:
-    """A progress bar for each stage on a terminal; elsewhere a line when a stage is done."""
-    if not sys.stderr.isatty():
-        yield lambda what, done, of: typer.echo(f"  {what}: {done:,} of {of:,}", err=True) if done == of else None
-        return
+    """A progress bar for each stage on a terminal; elsewhere a line when a stage is done. Ctrl-C ends with one sentence."""
+    try:
+        if sys.stderr.isatty():
+            with _progress_bars() as show:
+                yield show
+        else:
+            yield lambda what, done, of: typer.echo(f"  {what}: {done:,} of {of:,}", err=True) if done == of else None
+    except KeyboardInterrupt:
+        raise FamilytoolError("stopped; what is finished is kept, and the same command goes on.") from None
+
+
+@contextmanager
+def _progress_bars() -> Iterator[Callable[[str, int, int], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -121,6 +133,7 @@ def run(
       familytool run my-campaign.toml --dry-run
     """
     from familytool import pipeline
+    from familytool.catalogue.tables import CAMPAIGNS
 
     job = _job(campaign, documents, seed)
     if dry_run:
@@ -137,8 +150,10 @@ def run(
         f"Made:  {facts.rows['all']:,} samples over {facts.golden_tools} tools ({hops}) {'(samples kept from before) ' if again else ''}in {seconds:.0f} s, all four checks passed"
     )
     typer.echo(f"Where: {where / 'release'} (load_dataset), {where / 'report.html'} (open it in a browser)")
+    at = "" if run_dir is None else f" --run-dir {run_dir}"
+    from_ = f" --from {campaign}" if campaign in CAMPAIGNS else ""
     typer.echo(
-        f"Next:  familytool preview {campaign}   or   familytool why {_first_id(where)}{'' if run_dir is None else f' --run-dir {run_dir}'}   or   familytool init my-benchmark --from {job.campaign.name}"
+        f"Next:  familytool preview {campaign}{at}   or   familytool why {_first_id(where)}{at}   or   familytool init my-benchmark{from_}"
     )
 
 
@@ -338,7 +353,7 @@ def why(
     from familytool.model import Sample
     from familytool.runs import RunFolder, read_samples
 
-    folder = RunFolder(_existing_run(identity.rsplit("-", 2)[0], run_dir))
+    folder = RunFolder(_existing_run("", run_dir or Path("runs") / identity.rsplit("-", 2)[0]))
     for sample in read_samples(folder.path / "samples.jsonl"):
         if sample.id == identity:
             _show_sample(sample)
@@ -443,13 +458,11 @@ def check(
 def main() -> None:
     """Run the program; a user's mistake is one sentence on standard error and exit code 1 or 2."""
     try:
-        app(standalone_mode=True)
+        app()
     except FamilytoolError as error:
         for sentence in str(error).split("\n"):
             print(f"familytool: {sentence}", file=sys.stderr)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        print("\nfamilytool: stopped; what is finished is kept, the same command goes on.", file=sys.stderr)
-        sys.exit(1)
     except BrokenPipeError:
+        sys.stderr.close()
         sys.exit(1)

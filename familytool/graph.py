@@ -23,6 +23,8 @@ class KnowledgeGraph:
         self._triples: dict[tuple[str, str, str], Triple] = {}
         self._tails: dict[str, dict[str, list[str]]] = {}
         self._heads: dict[str, list[tuple[str, str]]] = {}
+        self._nodes: tuple[str, ...] | None = None
+        self._relations: tuple[str, ...] | None = None
         for triple in triples:
             self.add(triple)
 
@@ -32,6 +34,7 @@ class KnowledgeGraph:
         if key in self._triples:
             return
         self._triples[key] = triple
+        self._nodes = self._relations = None
         self._tails.setdefault(triple.head, {}).setdefault(triple.relation, []).append(triple.tail)
         self._heads.setdefault(triple.tail, []).append((triple.head, triple.relation))
 
@@ -47,12 +50,16 @@ class KnowledgeGraph:
     @property
     def nodes(self) -> tuple[str, ...]:
         """All heads and tails, in the order in which they first occur."""
-        return tuple(dict.fromkeys(name for t in self for name in (t.head, t.tail)))
+        if self._nodes is None:
+            self._nodes = tuple(dict.fromkeys(name for t in self for name in (t.head, t.tail)))
+        return self._nodes
 
     @property
     def relations(self) -> tuple[str, ...]:
         """All relation types, in the order in which they first occur."""
-        return tuple(dict.fromkeys(t.relation for t in self))
+        if self._relations is None:
+            self._relations = tuple(dict.fromkeys(t.relation for t in self))
+        return self._relations
 
     def tails(self, head: str, relation: str) -> tuple[str, ...]:
         """All tails of (head, relation); none if there is no such fact.

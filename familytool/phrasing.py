@@ -106,6 +106,8 @@ def fill(template: Template, segments: Collection[int], phrases: Mapping[str, Ph
                 continue
             phrase = phrases[piece[0]]
             before, _, after = phrase.wrap.partition("{}")
+            if before in ("a ", "an ") and phrase.core:
+                before = "an " if phrase.core[0].lower() in "aeiou" else "a "
             spoken = before + phrase.core + after
             article = re.search(r"\b([Aa])n? $", text)
             if article and spoken:

@@ -387,6 +387,7 @@ def _need_samples(run: RunFolder) -> None:
 def report(job: Job, run: RunFolder) -> Path:
     """Write report.html from the files of the run."""
     run.write_text("report.html", render_report(report_facts(job.campaign, run)))
+    run.finish_stage("report", {})
     return run.path / "report.html"
 
 

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -116,5 +118,5 @@ def test_every_chain_is_connected_and_made_of_facts(triples: list[Triple], asked
     for chain in graph.chains(asked):
         assert tuple(t.relation for t in chain) == asked.relations
         assert chain[0].head == asked.start
-        assert all(first.tail == second.head for first, second in zip(chain, chain[1:], strict=False))
+        assert all(first.tail == second.head for first, second in pairwise(chain))
         assert all(t in graph for t in chain)

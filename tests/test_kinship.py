@@ -1,5 +1,5 @@
 from functools import lru_cache
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -72,7 +72,7 @@ def test_a_phrase_takes_the_shortest_way(size: int, seed: int) -> None:
         assert len(phrase.relations) == len(shorter[0]) <= 3
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(2, 14), st.integers(0, 10**6), st.sampled_from(FRAMES), st.data())
 def test_a_phrase_inside_a_sentence_is_found_with_its_span(size: int, seed: int, frame: str, data: st.DataObject) -> None:
     kin = Kin(KnowledgeGraph(kinship_triples(seeded_people(size, f"h{seed}"))))
@@ -173,4 +173,4 @@ def test_people_named_by_kinship_are_found_in_a_text(text: str, expected: list[s
 def test_no_text_breaks_the_reader_and_spans_never_overlap(text: str) -> None:
     mentions = find_mentions(text)
     assert all(text[m.start : m.end] == m.text and m.readings for m in mentions)
-    assert all(a.end <= b.start for a, b in zip(mentions, mentions[1:], strict=False))
+    assert all(a.end <= b.start for a, b in pairwise(mentions))

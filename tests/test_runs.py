@@ -134,7 +134,7 @@ def test_a_folder_with_an_unfinished_file_alone_is_taken(tmp_path: Path) -> None
 @pytest.mark.parametrize("content", ["", "{", "[1]", "\x00"], ids=["empty", "torn", "list", "binary"])
 def test_a_damaged_manifest_is_an_error_that_names_it(tmp_path: Path, content: str) -> None:
     (tmp_path / "manifest.json").write_text(content, encoding="utf-8")
-    with pytest.raises(FamilytoolError, match="manifest.json: "), RunFolder(tmp_path, CAMPAIGN):
+    with pytest.raises(FamilytoolError, match=r"manifest\.json: "), RunFolder(tmp_path, CAMPAIGN):
         pass
 
 
@@ -242,7 +242,7 @@ def test_a_run_counts_its_own_finished_files_alone(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_an_error_with_a_way_out(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x", encoding="utf-8")
-    with pytest.raises(FamilytoolError, match="cannot be written .*another --run-dir"), RunFolder(tmp_path / "file" / "run"):
+    with pytest.raises(FamilytoolError, match=r"cannot be written .*another --run-dir"), RunFolder(tmp_path / "file" / "run"):
         pass
 
 

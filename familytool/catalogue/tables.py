@@ -7,9 +7,8 @@ them in a checkout and in an installed wheel alike.
 from __future__ import annotations
 
 import json
-import random
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -75,19 +74,18 @@ def concepts_by_kind() -> dict[str, tuple[Concept, ...]]:
     return {kind: tuple(found) for kind, found in table.items()}
 
 
-@cache
+@lru_cache(maxsize=1)
+def value_kinds() -> frozenset[str]:
+    """The kinds that have a value table. A kind may come from a document, so it is looked up here and never made a path."""
+    return frozenset(file.name.removesuffix(".txt") for file in ROOT.joinpath("values").iterdir())
+
+
+@lru_cache(maxsize=1024)
 def values(kind: str) -> tuple[str, ...]:
     """The value table of a kind; empty where there is none."""
-    file = ROOT.joinpath("values", f"{kind}.txt")
-    return tuple(file.read_text(encoding="utf-8").splitlines()) if file.is_file() else ()
-
-
-@cache
-def shuffled_values(kind: str, seed: int) -> tuple[str, ...]:
-    """The value table of a kind in an order that follows from `seed` alone."""
-    table = list(values(kind))
-    random.Random(f"{seed}/{kind}").shuffle(table)
-    return tuple(table)
+    if kind not in value_kinds():
+        return ()
+    return tuple(ROOT.joinpath("values", f"{kind}.txt").read_text(encoding="utf-8").splitlines())
 
 
 def builtin_documents() -> list[tuple[str, Any]]:

@@ -14,6 +14,7 @@ from familytool.model import Sample
 from familytool.runs import RunFolder, funnel, read_graphs, read_samples
 
 EXAMPLES = 10
+GOAL_PEOPLE = 8
 PAPER = {
     "samples": 483,
     "distinct tools in golden calls": 102,
@@ -34,7 +35,7 @@ def report_facts(campaign: Campaign, run: RunFolder) -> ReportFacts:
     total = 0
     for sample in read_samples(run.path / "samples.jsonl"):
         total += 1
-        counts["hop"][str(sample.hops)] += 1
+        counts["hop"][f"hop{sample.hops}"] += 1
         counts["depth"][str(sample.depth)] += 1
         counts["shape"][sample.shape] += 1
         counts["category"][sample.category] += 1
@@ -64,7 +65,7 @@ def report_facts(campaign: Campaign, run: RunFolder) -> ReportFacts:
         funnel={name: StratumFunnel(**row) for name, row in funnel(run).items()},
         document_statuses=dict(counts["status"].most_common()),
         gold_replay=GoldReplay(results["scores"]["strict"], results["n"]) if results else None,
-        baselines=tuple(_baseline(row) for row in results.get("baselines", ())),
+        baselines=tuple(_baseline(row, size.people // max(1, len(graphs))) for row in results.get("baselines", ())),
         examples=_examples(run, total),
         comparison=_comparison(counts, total, size) if campaign.family.specification == "paper" else (),
         files={"samples": "samples.jsonl", "release": "release/", "knowledge graph": "graph.jsonl", "rejected candidates": "rejected.jsonl",
@@ -74,7 +75,7 @@ def report_facts(campaign: Campaign, run: RunFolder) -> ReportFacts:
 
 
 def _sorted(counter: Counter[str]) -> dict[str, int]:
-    return {key: counter[key] for key in sorted(counter, key=int)}
+    return {key: counter[key] for key in sorted(counter, key=lambda key: int(key.removeprefix("hop")))}
 
 
 def _results(run: RunFolder) -> dict[str, Any]:
@@ -82,9 +83,10 @@ def _results(run: RunFolder) -> dict[str, Any]:
     return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
 
 
-def _baseline(row: dict[str, Any]) -> Baseline:
-    by_hop = {key.removeprefix("hop"): value for key, value in row.items() if key.startswith("hop")}
-    return Baseline(row["name"], row["meaning"], row["all"], by_hop, row["goal"])
+def _baseline(row: dict[str, Any], people: int) -> Baseline:
+    """A row of the shortcut table; the goals are for families of eight or more, in smaller ones chance alone is above them."""
+    by_hop = {key: value for key, value in row.items() if key.startswith("hop")}
+    return Baseline(row["name"], row["meaning"], row["all"], by_hop, row["goal"] if people >= GOAL_PEOPLE else None)
 
 
 def _examples(run: RunFolder, total: int) -> tuple[Sample, ...]:
@@ -95,8 +97,18 @@ def _examples(run: RunFolder, total: int) -> tuple[Sample, ...]:
 
 def _comparison(counts: dict[str, Counter[Any]], total: int, size: GraphFacts) -> tuple[Comparison, ...]:
     hops = counts["hop"]
-    average = sum(int(hop) * count for hop, count in hops.items()) / total if total else 0.0
-    ours = [total, len(counts["tool"]), size.nodes, size.edges, size.relation_types, hops["1"], hops["2"], hops["3"], round(average, 2)]
+    average = sum(int(hop[3:]) * count for hop, count in hops.items()) / total if total else 0.0
+    ours = [
+        total,
+        len(counts["tool"]),
+        size.nodes,
+        size.edges,
+        size.relation_types,
+        hops["hop1"],
+        hops["hop2"],
+        hops["hop3"],
+        round(average, 2),
+    ]
     return tuple(
         Comparison(name, theirs, mine, "Table 1" if index < 5 else "Table 2")
         for index, ((name, theirs), mine) in enumerate(zip(PAPER.items(), ours, strict=True))

@@ -38,7 +38,7 @@ from familytool.html.parts import (
     verdicts,
 )
 from familytool.html.path_graph import PATH_SHADES, Grounding, groundings, path_graph
-from familytool.model import Sample, ToolCall
+from familytool.model import Json, Sample, ToolCall
 
 MAX_QUERY = 700
 """Characters of a query that are shown at once; the rest opens on demand."""
@@ -141,7 +141,7 @@ def render_report(facts: ReportFacts) -> str:
         _numbers(facts),
         _hops(facts),
         _categories(facts),
-        _funnel(facts),
+        *([_funnel(facts)] if facts.funnel else []),
         *([_baselines(facts)] if facts.baselines else []),
         *([_gold_replay(facts.gold_replay)] if facts.gold_replay else []),
         *([_comparison(facts)] if facts.comparison else []),
@@ -153,7 +153,7 @@ def render_report(facts: ReportFacts) -> str:
         f"{facts.campaign} benchmark",
         sections,
         over="familytool report",
-        subtitle=f"{number(facts.samples)} samples of personalised tool use over a family knowledge graph. Seed {facts.seed}, today is {facts.now}.",
+        subtitle=f"{number(facts.samples)} samples of personalised tool use over a family knowledge graph. Seed {facts.seed}, frozen date {facts.now}.",
         footer=f"Written by familytool{' ' + facts.version if facts.version else ''}. This page loads nothing and needs no network.",
     )
 
@@ -196,9 +196,9 @@ def _verdicts(facts: ReportFacts) -> Iterable[tuple[Tone, str]]:
     measured = [b for b in facts.baselines if b.goal is not None and b.overall is not None]
     over = [b.name for b in measured if not b.is_within_goal]
     if over:
-        yield "warn", f"{len(over)} of {len(measured)} shortcuts pass their goal: {', '.join(shorten(n, 30) for n in over[:5])}."
+        yield "warn", f"Shortcuts above their goal: {len(over)} of {len(measured)} ({', '.join(shorten(n, 30) for n in over[:5])})."
     elif measured:
-        yield "good", f"All {len(measured)} shortcuts with a goal stay within it."
+        yield "good", f"Shortcuts within their goal: {len(measured)} of {len(measured)}."
 
 
 def _replay_verdict(replay: GoldReplay) -> tuple[Tone, str]:
@@ -207,29 +207,21 @@ def _replay_verdict(replay: GoldReplay) -> tuple[Tone, str]:
     if not applied:
         return "warn", f"Gold replay: no metric applies to the {number(replay.n)} samples."
     if low:
-        return "warn", f"Gold replay: {len(low)} of {len(applied)} metrics are not 1 ({', '.join(shorten(n, 40) for n in low[:5])})."
-    return "good", f"Gold replay: all {len(applied)} metrics that apply are 1 over {number(replay.n)} samples."
+        return "warn", f"Gold replay: {len(low)} of {len(applied)} metrics not at 1 ({', '.join(shorten(n, 40) for n in low[:5])})."
+    return "good", f"Gold replay: {len(applied)} of {len(applied)} metrics that apply are 1, over {number(replay.n)} samples."
 
 
 def _hops(facts: ReportFacts) -> Section:
     depth = sorted(facts.by_depth.items(), key=lambda item: (not item[0].isdecimal(), item[0].zfill(9)))
-    charts = [
-        card(bar_chart("chart-hop", "Samples by hop", _counts(facts.by_hop, facts.samples, stratum_label)), "By hop"),
-        card(
-            bar_chart("chart-shape", "Samples by shape", _counts(_largest_first(facts.by_shape), facts.samples, _chain_label)), "By shape"
-        ),
-        card(bar_chart("chart-depth", "Samples by depth", _counts(dict(depth), facts.samples, _chain_label)), "By depth"),
-        card(
-            bar_chart(
-                "chart-candidates",
-                "Samples by number of candidate tools",
-                _counts({f"{size} tools": n for size, n in sorted(facts.candidate_sizes.items())}, facts.samples),
-            ),
-            "By number of candidate tools",
-        ),
-    ]
+    sizes = {f"{size} tools": n for size, n in sorted(facts.candidate_sizes.items())}
+    hop = bar_chart("chart-hop", "Samples by hop", _counts(facts.by_hop, facts.samples, stratum_label))
+    shape = bar_chart("chart-shape", "Samples by shape", _counts(_largest_first(facts.by_shape), facts.samples, _chain_label))
+    offered = bar_chart("chart-candidates", "Samples by number of candidate tools", _counts(sizes, facts.samples))
+    deep = bar_chart("chart-depth", "Samples by depth", _counts(dict(depth), facts.samples, _chain_label))
+    left = join([card(hop, "By hop"), card(shape, "By shape")])
+    right = join([card(offered, "By number of candidate tools"), card(deep, "By depth")])
     lead = "A hop is a fact that a sample needs. Its depth is the longest chain of facts; its shape lists the lengths of its chains, so that 2+1 is a chain of two and a chain of one."
-    return Section("hops", "Hops and shapes", grid(charts), lead, "Hops")
+    return Section("hops", "Hops and shapes", grid([Html(f"<div>{left}</div>"), Html(f"<div>{right}</div>")]), lead, "Hops")
 
 
 def _categories(facts: ReportFacts) -> Section:
@@ -308,7 +300,7 @@ def _told_reasons(rejected: Mapping[str, int]) -> Html:
 
 def _baselines(facts: ReportFacts) -> Section:
     hops = list(dict.fromkeys(hop for b in facts.baselines for hop in b.by_hop))
-    bars = [Bar(b.name, b.overall, percent(b.overall), b.goal) for b in facts.baselines]
+    bars = [Bar(b.name, b.overall, percent(b.overall), goal=b.goal) for b in facts.baselines]
     rows = [
         (
             join([foreign(shorten(b.name, 80)), Html(f'<br><span class="none">{foreign(shorten(b.meaning, 300))}</span>')]),
@@ -319,7 +311,9 @@ def _baselines(facts: ReportFacts) -> Section:
         )
         for b in facts.baselines
     ]
-    chart = bar_chart("chart-baselines", "Chance of shortcut baselines to be right, and their goals", bars, maximum=1.0, axis=True)
+    chart = bar_chart(
+        "chart-baselines", "Chance of shortcut baselines to be right, and their goals", bars, maximum=1.0, axis=True, wide=True
+    )
     keys = [("s0", "within its goal, or without one"), ("s1", "above its goal"), ("goal-key", "goal: at most")]
     headers = ("shortcut", *(stratum_label(h) for h in hops), "overall", "goal", "")
     result = table(headers, rows, caption="Chance that all graph arguments of a sample are right", numbers=range(1, len(hops) + 3))
@@ -368,7 +362,7 @@ def _comparison(facts: ReportFacts) -> Section:
 def _figure(value: Figure) -> Html:
     if value is None:
         return _none()
-    return text(number(value)) if isinstance(value, int | float) else foreign(shorten(value, 120))
+    return text(number(value, 4)) if isinstance(value, int | float) else foreign(shorten(value, 120))
 
 
 def _difference(row: Comparison) -> Html:
@@ -385,8 +379,8 @@ def _tools(facts: ReportFacts) -> Section:
     rows = [(code(shorten(name, 120)), number(n), percent(n / calls if calls else None)) for name, n in _largest_first(facts.tools).items()]
     listed = table(("tool", "golden calls", "share"), rows, caption="Golden calls by tool, most first", numbers=(1, 2), tall=True)
     most = max(facts.tools.values(), default=0)
-    body = card(folded(f"All {number(len(facts.tools))} tools", listed), may_break=True)
-    lead = f"{number(calls)} golden calls go to {number(len(facts.tools))} tools; the most frequent takes {percent(most / calls if calls else None)}."
+    body = card(folded(f"Tools by number of golden calls ({number(len(facts.tools))})", listed), may_break=True)
+    lead = f"Golden calls: {number(calls)}. Tools that they go to: {number(len(facts.tools))}; the most frequent takes {percent(most / calls if calls else None)}."
     return Section("tools", "Tools", body, lead)
 
 
@@ -396,8 +390,8 @@ def _samples(facts: ReportFacts) -> Section:
         '<span class="said">dotted</span> words are in the query as they are needed. The marks return in the graph and in the call.</p>'
     )
     body = join([key, Html("<br>"), *(_sample(sample, index) for index, sample in enumerate(facts.examples, 1))])
-    lead = "The query, the facts it needs, the golden call, and the tools that were offered."
-    return Section("samples", f"{number(len(facts.examples))} samples", body, lead, "Samples")
+    lead = f"{number(len(facts.examples))} of {number(facts.samples)}: the query, the facts it needs, the golden call, and the tools that were offered."
+    return Section("samples", "Samples", body, lead)
 
 
 def _sample(sample: Sample, index: int) -> Html:
@@ -472,18 +466,39 @@ def _marked(words: str, place: Grounding | None) -> Html:
 
 def _call(call: ToolCall, index: int, known: tuple[Grounding, ...]) -> Html:
     """A call as JSON, the arguments marked by where they come from."""
-    sources = {g.parameter: g for g in reversed(known) if g.call == index}
-    whole = json.dumps({"name": call.name, "arguments": call.arguments}, ensure_ascii=False, indent=2)
-    if len(whole) > MAX_CALL:
-        return folded(f"A call of {number(len(whole))} characters", Html(f"<pre>{text(spelled(whole))}</pre>"))
-    lines = []
-    for name, value in call.arguments.items():
-        key = spelled(json.dumps(name, ensure_ascii=False))
-        shown = spelled(json.dumps(value, ensure_ascii=False, indent=2).replace("\n", "\n    "))
-        lines.append(join(["    ", key, ": ", _marked(shown, sources.get(name))]))
-    arguments = join(["{\n", join(lines, ",\n"), "\n  }"]) if lines else text("{}")
+    sources = {g.keys: g for g in reversed(known) if g.call == index}
+    try:
+        whole = json.dumps({"name": call.name, "arguments": call.arguments}, ensure_ascii=False, indent=2)
+        if len(whole) > MAX_CALL:
+            return folded(f"A call of {number(len(whole))} characters", Html(f"<pre>{text(spelled(whole))}</pre>"))
+        arguments = _json(call.arguments, (), sources, 4)
+    except RecursionError:
+        return paragraph("A call nested too deeply to be shown.", "none")
     name = spelled(json.dumps(call.name, ensure_ascii=False))
     return Html(f"<pre>{join(['{', *_lines(name, arguments), '}'])}</pre>")
+
+
+def _json(value: Json, keys: tuple[str, ...], sources: Mapping[tuple[str, ...], Grounding], indent: int) -> Html:
+    """A JSON value, indented; what came from the graph or the query is marked, down to the single value."""
+    if isinstance(value, dict) and value:
+        inner = [
+            join([spelled(json.dumps(key, ensure_ascii=False)), ": ", _json(item, (*keys, key), sources, indent + 2)])
+            for key, item in value.items()
+        ]
+        return _block("{", inner, "}", indent)
+    if isinstance(value, list | tuple) and value:
+        return _block("[", [_json(item, (*keys, str(at)), sources, indent + 2) for at, item in enumerate(value)], "]", indent)
+    return _marked(spelled(json.dumps(value, ensure_ascii=False)), _nearest(keys, sources))
+
+
+def _nearest(keys: tuple[str, ...], sources: Mapping[tuple[str, ...], Grounding]) -> Grounding | None:
+    """The source of a value, or of the argument that it is part of."""
+    return next((sources[keys[:n]] for n in range(len(keys), 0, -1) if keys[:n] in sources), None)
+
+
+def _block(opening: str, items: list[Html], closing: str, indent: int) -> Html:
+    margin = "\n" + " " * indent
+    return join([opening, margin, join(items, "," + margin), margin[:-2], closing])
 
 
 def _lines(name: str, arguments: Html) -> list[object]:

@@ -6,6 +6,7 @@ The rule of detection: a JSONL record that has MTU-Bench's sentence is MTU-Bench
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -90,6 +91,11 @@ def text_lines(file: Path) -> Iterator[tuple[str, str]]:
 
 def _parsed(text: str, place: str, file: Path) -> tuple[str, Json]:
     try:
-        return place, parse_json(text)
+        value = parse_json(text)
+        if "\\ud" in text.lower():
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+        return place, value
+    except UnicodeEncodeError:
+        raise FamilytoolError(f"{file.parent / place}: holds half of a surrogate pair (a broken emoji); replace it in the file.") from None
     except TextError as error:
         raise FamilytoolError(f"{file.parent / place}: {error}; is the file cut off or edited by hand?") from None

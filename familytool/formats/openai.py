@@ -46,8 +46,11 @@ def read_tools(value: Json, place: str) -> Iterator[Tool]:
             schema, notes = normalise_parameters(function.get("parameters"))
         except ValueError as error:
             raise DocumentError(f"tool '{name}': {error}") from None
-        if "x-phrase" in function:
-            schema["x-phrase"] = function["x-phrase"]
+        sentences = function.get("x-phrase", schema.pop("x-phrase", None))
+        if isinstance(sentences, list) and all(isinstance(text, str) and len(text) <= 2_000 for text in sentences):
+            schema["x-phrase"] = sentences[:200]
+        elif sentences is not None:
+            notes.append("x-phrase is no list of sentences; left out")
         yield Tool(
             name=name,
             description=description if isinstance(description, str) else "",

@@ -74,6 +74,11 @@ def _normalise(node: Json, path: str, notes: list[str], depth: int) -> Any:
             result.update(_type(value, path, notes))
         elif key == "properties" and isinstance(value, list):
             result[key] = _property_list(value, here, notes, depth)
+        elif key in _KEYWORDS and not _is_a(value, _KEYWORDS[key]):
+            notes.append(f"{here}: {type(value).__name__} where {_KEYWORDS[key]} belongs; left out")
+        elif key == "items" and isinstance(value, list):
+            notes.append(f"{here}: a list of schemas read as prefixItems")
+            result["prefixItems"] = [_normalise(v, f"{here}/{i}", notes, depth + 1) for i, v in enumerate(value)]
         elif key == "properties" and not isinstance(value, dict):
             notes.append(f"{here}: {type(value).__name__} where properties belong; left out")
         elif key in _MAPS and isinstance(value, dict):
@@ -94,6 +99,28 @@ def _normalise(node: Json, path: str, notes: list[str], depth: int) -> Any:
             result[key] = value
     _check_default(result, path, notes)
     return result
+
+
+_KEYWORDS = {
+    "enum": "a list", "minimum": "a number", "maximum": "a number", "exclusiveMinimum": "a number", "exclusiveMaximum": "a number",
+    "multipleOf": "a number", "minLength": "a count", "maxLength": "a count", "minItems": "a count", "maxItems": "a count",
+    "pattern": "a text", "format": "a text", "uniqueItems": "a truth value", "examples": "a list",
+}  # fmt: skip
+"""Keywords whose value must be of one kind."""
+
+
+def _is_a(value: Json, kind: str) -> bool:
+    if kind == "a truth value":
+        return isinstance(value, bool)
+    if isinstance(value, bool):
+        return False
+    checks: dict[str, bool] = {
+        "a list": isinstance(value, list),
+        "a text": isinstance(value, str),
+        "a number": isinstance(value, int | float),
+        "a count": isinstance(value, int) and value >= 0,
+    }
+    return checks[kind]
 
 
 def _escape(name: str) -> str:

@@ -138,6 +138,7 @@ ROLE_ADJUNCTS = {
     "destination": "to {}", "to": "to {}", "arrival": "to {}", "dropoff": "to {}", "recipient": "to {}", "receiver": "to {}",
     "until": "until {}", "end": "until {}", "return": "until {}", "start": "from {}",
 }  # fmt: skip
+PEOPLE = frozenset({"people", "guests", "passengers", "adults", "travelers", "travellers", "persons", "party", "group", "riders", "seats"})
 FRAMES = (
     "{}, please.",
     "Can you {}?",
@@ -182,6 +183,10 @@ def verb_phrase(tool: Tool) -> str:
         r"[.;\n]|, (?:which|including|such as|so|with|and)\b| by (?:providing|specifying|using)\b| based on\b| using\b",
         tool.description.strip(),
     )[0]
+    first = re.split(
+        r"\s(?:for|by|in|at|on|from|with|of|to)\s(?:(?:the|a|an|one or more)\s)?(?:new\s)?(?:given|specified|specific|certain|any|user|user's|number of|location,)\b",
+        first,
+    )[0]
     text = OPENERS.sub("", first).strip()
     words = text.split()
     for candidate in (words, name_words(tool.name)):
@@ -191,11 +196,19 @@ def verb_phrase(tool: Tool) -> str:
         if verb in VERBS:
             rest = " ".join(candidate[1:])
             if candidate is not words:
-                rest = ("a " if rest and not rest.endswith("s") else "") + rest
+                rest = _with_article(rest)
             rest = re.sub(r"\b(?:the user's|a user's|their|the users')\b", "my", rest)
             rest = re.sub(r"\b(the|an?) (?:given|specified|specific|certain|particular|selected)\b", r"the", rest)
             return f"{verb} {rest}".strip().lower() if rest else verb
     return ""
+
+
+def _with_article(noun: str) -> str:
+    """A noun phrase from a name with its article: "a pizza", "an auto repair", "books", "for membership"."""
+    first = noun.split(" ")[0] if noun else ""
+    if not noun or noun.endswith("s") or first in ("for", "to", "in", "on", "at", "my", "all", "music", "money", "weather"):
+        return noun
+    return ("an " if noun[0] in "aeiou" else "a ") + noun
 
 
 def _base_form(word: str) -> str:
@@ -219,6 +232,8 @@ def _compose(phrase: str, chosen: list[Parameter]) -> tuple[str, str]:
             body = replaced
             continue
         adjunct = next((ROLE_ADJUNCTS[w] for w in words if w in ROLE_ADJUNCTS), None) or ADJUNCTS.get(parameter.kind)
+        if parameter.kind == "count" and not PEOPLE.intersection(words):
+            adjunct = None
         if adjunct and adjuncts < 2 and adjunct.split()[0] not in used:
             used.add(adjunct.split()[0])
             slot = "{" + parameter.path + "}"

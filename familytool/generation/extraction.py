@@ -85,6 +85,8 @@ def infer_kind(tool: Tool, name: str, schema: dict[str, Json]) -> Decision:
     if declared in ("object", "array"):
         return Decision("none", f"an {declared} is not filled by one fact")
     words = [word for word in name_words(name) if word not in ROLES]
+    if words and words[0] == "number" and len(words) > 1 and "plate" not in words and declared != "string":
+        return Decision("count", "a number of something")
     role = next((word for word in name_words(name) if word in ROLES), "")
     description = schema.get("description", "")
     description = description.lower() if isinstance(description, str) else ""

@@ -20,7 +20,7 @@ from familytool.generation.candidates import Catalogue
 from familytool.generation.families import Person, kinship_triples, load_specification, seeded_people
 from familytool.generation.preferences import World, build_world, choose_relations, extract_preferences
 from familytool.generation.samples import NotBuilt, Order, build_sample
-from familytool.generation.usable import Refusal, UsableTool, usable_tools
+from familytool.generation.usable import PEOPLE_KINDS, STATUSES, Refusal, UsableTool, status_of, usable_tools
 from familytool.model import Kind, Preference, Sample, Tool
 
 SHAPES: dict[str, dict[str, float]] = {
@@ -99,7 +99,7 @@ def prepare_material(campaign: Campaign, documents: Iterable[Tool], folder: Path
     preferences, dropped = extract_preferences(tools)
     concepts, too_many = choose_relations(preferences, size, campaign.family.attributes_per_person)
     kept = {concept.relation for concept in concepts}
-    kinds = {concept.kind for concept in concepts} | {"person"}
+    kinds = {concept.kind for concept in concepts} | PEOPLE_KINDS
     askable = [t for t in tools if any(p.takes_fact and p.kind in kinds for p in t.parameters.values())]
     refusals += [Refusal(t.name, "", "no relation of the graph fits any of its parameters") for t in tools if t not in askable]
     golden = _golden_pool(askable, campaign)
@@ -129,11 +129,10 @@ def _golden_pool(tools: list[UsableTool], campaign: Campaign) -> list[UsableTool
             f"generation.distinct_tools = {wanted}: only {len(tools)} tools can be used; lower it, or give more documents."
         )
     asked = {quota.tool for quota in campaign.generation.quotas if quota.at_least}
-    order = ("ok", "partly-typed", "partial", "untyped")
 
     def rank(tool: UsableTool) -> tuple[bool, bool, int, int]:
         facts = sum(p.takes_fact for p in tool.parameters.values())
-        return tool.name not in asked, not tool.hinted, -min(facts, 2), order.index(tool.tool.source.get("status", "untyped"))
+        return tool.name not in asked, not tool.hinted, -min(facts, 2), STATUSES.index(status_of(tool.tool))
 
     best = {tool.name for tool in sorted(tools, key=rank)[:wanted]}
     return [tool for tool in tools if tool.name in best]
@@ -153,7 +152,7 @@ class Planner:
         self.accepted: Counter[str] = Counter()
         self.rejected: Counter[tuple[str, str]] = Counter()
         self.rows_left = sum(material.campaign.generation.strata.values())
-        kinds = {concept.kind for concept in material.concepts} | {"person"}
+        kinds = {concept.kind for concept in material.concepts} | PEOPLE_KINDS
         self.places = {tool.name: _places(tool, kinds) for tool in material.tools}
 
     def record(self, stratum: str, tools: Iterable[str], taken: bool) -> None:
@@ -204,9 +203,10 @@ class Planner:
             allowed = [t for t in allowed if t.name in owed] or allowed
         if not allowed:
             return None
-        return min(
-            allowed, key=lambda t: (self.accepted[t.name] + self.rejected[stratum, t.name] // 6, self._uniform(stratum, number, t.name))
-        )
+        load = {t.name: self.accepted[t.name] + self.rejected[stratum, t.name] // 6 for t in allowed}
+        least = min(load.values())
+        tied = [t for t in allowed if load[t.name] == least]
+        return tied[int(self._uniform(stratum, number, len(taken)) * len(tied))]
 
     def _below_quota(self, tool: UsableTool) -> bool:
         return all(

@@ -45,6 +45,8 @@ def draw_literal(
     if parameter.is_array:
         return _draw_array(rng, parameter, taken)
     listed: list[Json] = [v for v in parameter.schema.get("enum") or parameter.examples if v is not None]
+    if words and parameter.schema.get("enum"):
+        listed = [v for v in listed if str(v) in words]
     if listed and not (parameter.schema.get("enum") is None and is_table_kind(parameter.kind)):
         left = [v for v in listed if str(v) not in taken]
         if not left:
@@ -165,16 +167,18 @@ def _draw_text(rng: random.Random, parameter: Parameter, now: datetime.date, nea
     if kind in DATE_KINDS:
         return (now + datetime.timedelta(days=rng.randint(1, 14) if near else rng.randint(3, 240))).isoformat()
     if kind in TIME_KINDS:
-        low, high = {"wake_up_time": (20, 38), "bedtime": (80, 94), "dinner_time": (70, 86), "leave_time": (24, 40)}.get(kind, (32, 84))
+        low, high = {"wake_up_time": (20, 38), "bedtime": (80, 94), "dinner_time": (70, 86), "leave_time": (24, 40)}.get(kind, (36, 78))
         quarter = rng.randint(low, high)
         return f"{quarter // 4:02d}:{quarter % 4 * 15:02d}"
     if kind == "weekday":
         return rng.choice(WEEKDAYS)
     ranges = {"count": (2, 6, 1), "money": (10, 400, 5), "percentage": (10, 90, 5), "temperature": (16, 25, 1), "volume": (2, 9, 1),
               "rating": (2, 5, 1), "duration_minutes": (10, 120, 5), "year": (now.year, now.year + 1, 1)}  # fmt: skip
+    if kind == "volume" and parameter.schema.get("maximum", 10) > 20:
+        ranges["volume"] = (20, 80, 5)
     if kind in ranges:
         return _between(rng, parameter, *ranges[kind])
-    table = [value for value in tables.values(kind) if _within(value, parameter.schema)]
+    table = [value for value in tables.values("person" if kind == "child" else kind) if _within(value, parameter.schema)]
     return rng.choice(table) if table else None
 
 

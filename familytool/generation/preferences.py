@@ -62,7 +62,7 @@ def extract_preferences(tools: Iterable[UsableTool]) -> tuple[list[Preference], 
     refused: list[Refusal] = []
     for tool in tools:
         for parameter in tool.parameters.values():
-            if parameter.kind == "none" or parameter.kind in tables.LITERAL_KINDS:
+            if parameter.kind in ("none", "child") or parameter.kind in tables.LITERAL_KINDS:
                 continue
             if parameter.states_new:
                 refused.append(Refusal(tool.name, parameter.path, "it states a new value, so no present fact fits"))

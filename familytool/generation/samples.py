@@ -17,7 +17,7 @@ from familytool.generation.candidates import Catalogue
 from familytool.generation.extraction import name_words
 from familytool.generation.literals import DATE_KINDS, NUMBER_KINDS, TIME_KINDS, coerce_fact, draw_literal
 from familytool.generation.preferences import World
-from familytool.generation.usable import Parameter, UsableTool
+from familytool.generation.usable import PEOPLE_KINDS, Parameter, UsableTool, status_of
 from familytool.kinship import KinPhrase
 from familytool.model import Json, Kind, RelationPath, Sample, ToolCall
 from familytool.phrasing import ISO_DATE, SPEAKER, Owner, Phrase, Template, fill, say_fact
@@ -27,6 +27,11 @@ RARE_TERMS = frozenset(
     {"hubby", "missus", "mama", "papa", "nana", "granny", "better half", "other half", "little one", "bro", "sis", "spouse", "buddy", "pal"}
 )
 MAX_ALTERNATIVES = 7
+REACHES = frozenset({"phone_number", "email", "username"})
+SENDING = frozenset({"send", "call", "text", "place", "make", "invite", "share", "message", "gift", "transfer", "forward"})
+"""What reaches a person, and first words of tools that reach somebody: nobody sends or calls himself."""
+CHILDREN = frozenset({"son", "daughter", "stepson", "stepdaughter", "brother", "sister"})
+"""Relations to people who may be of school age."""
 MIN_WORDS, MAX_WORDS = 6, 50
 _START = frozenset({"start", "from", "in", "departure", "depart", "outbound", "pickup", "begin", "min", "leave", "source", "check_in"})
 _END = frozenset({"end", "to", "out", "return", "inbound", "dropoff", "until", "max", "arrive", "arrival", "due"})
@@ -115,7 +120,7 @@ def build_sample(order: Order, world: World, catalogue: Catalogue) -> Sample | N
             "seed": order.seed,
             "now": order.now.isoformat(),
             "writer": "templates",
-            "documents": [c.tool.tool.source.get("status", "") for c in clauses],
+            "documents": [status_of(c.tool.tool) for c in clauses],
             "wording": [
                 {
                     "connector": connector,
@@ -184,7 +189,7 @@ def _slots(template: Template, segments: tuple[int, ...]) -> list[str]:
 
 def _choose_sentence(rng: random.Random, tool: UsableTool, facts: int, world: World) -> tuple[Template, tuple[int, ...], list[str]] | None:
     """A sentence, its segments, and the slots that facts will fill; required places first, since they are always said."""
-    possible = {c.kind for c in world.concepts} | {"person"}
+    possible = {c.kind for c in world.concepts} | PEOPLE_KINDS
 
     def takes_fact(slot: str) -> bool:
         parameter = tool.parameters[slot]
@@ -221,7 +226,7 @@ def _bind_fact(rng: random.Random, clause: _Clause, slot: str, length: int, spea
                used: set[tuple[str, tuple[str, ...]]]) -> NotBuilt | None:  # fmt: skip
     """Choose an owner and a relation, follow the path, and word it."""
     parameter = clause.tool.parameters[slot]
-    options = _fact_options(rng, parameter.kind, length, speaker, world)
+    options = _fact_options(rng, parameter, clause.tool.name, length, speaker, world)
     for concept, owner in options:
         named = _name_owner(rng, speaker, owner, world) if owner != speaker else None
         if owner != speaker and named is None:
@@ -233,7 +238,7 @@ def _bind_fact(rng: random.Random, clause: _Clause, slot: str, length: int, spea
         ends = world.graph.follow(path)
         if len(ends) != 1 or ends[0] == speaker:
             continue
-        said = _say_owner_fact(rng, named, concept, clause.template.source)
+        said = _say_owner_fact(rng, named, concept, clause.template.source, slot)
         if said is None:
             continue
         text, wording = said
@@ -252,17 +257,24 @@ def _bind_fact(rng: random.Random, clause: _Clause, slot: str, length: int, spea
     return NotBuilt("no_fact", f"nobody can name one {parameter.kind} by {length} step(s) from {speaker} for {clause.tool.name}.{slot}")
 
 
-def _fact_options(rng: random.Random, kind: str, length: int, speaker: str, world: World) -> list[tuple[Concept | None, str]]:
+def _fact_options(
+    rng: random.Random, parameter: Parameter, tool: str, length: int, speaker: str, world: World
+) -> list[tuple[Concept | None, str]]:
     """(concept, owner) pairs of the wanted length; the owner alone where a person of the family is the value (three times in ten)."""
-    concepts = [c for c in world.concepts if c.kind == kind]
+    kind = parameter.kind
+    concepts = [c for c in world.concepts if c.kind == kind and (not parameter.relations or c.relation in parameter.relations)]
     distance = world.kin.shortest_paths(speaker)
     owners = [speaker] if length == 1 else [p for p, paths in distance.items() if len(paths[0]) == length - 1]
+    if length == 1 and kind in REACHES and name_words(tool)[:1] and name_words(tool)[0] in SENDING:
+        owners = []
     options: list[tuple[Concept | None, str]] = [(concept, owner) for concept in concepts for owner in owners]
     rng.shuffle(options)
-    if kind == "person":
-        relatives: list[tuple[Concept | None, str]] = [(None, p) for p, paths in distance.items() if len(paths[0]) == length]
+    if kind in ("person", "child"):
+        relatives: list[tuple[Concept | None, str]] = [
+            (None, p) for p, paths in distance.items() if len(paths[0]) == length and (kind == "person" or paths[0][-1] in CHILDREN)
+        ]
         rng.shuffle(relatives)
-        options = relatives + options if rng.random() < 0.3 else options + relatives
+        options = relatives + options if rng.random() < 0.3 or kind == "child" else options + relatives
     return options
 
 
@@ -278,18 +290,36 @@ def _name_owner(rng: random.Random, speaker: str, owner: str, world: World) -> K
     return rng.choices(pool, weights)[0]
 
 
-def _say_owner_fact(rng: random.Random, named: KinPhrase | None, concept: Concept | None, sentence: str) -> tuple[str, int] | None:
-    """A wording of the fact, one that repeats fewest words of the sentence ("living in the neighbourhood where I live")."""
+def _say_owner_fact(
+    rng: random.Random, named: KinPhrase | None, concept: Concept | None, sentence: str, slot: str
+) -> tuple[str, int] | None:
+    """A wording of the fact that repeats few words of the sentence ("living in the neighbourhood where I live").
+
+    A relative clause ("the restaurant my mum likes best") is said where the clause ends; before further words, which it would
+    swallow, and for things one owns, the possessive comes first ("my mum's favourite restaurant").
+    """
     if concept is None:
         return (named.text, 0) if named else None
     owner = Owner(named.text, named.takes_possessive) if named else SPEAKER
     around = _stems(re.sub(r"\{[^}]*\}", "", sentence))
-    order = rng.sample(range(len(concept.wordings)), len(concept.wordings))
-    for wording in sorted(order, key=lambda n: len(around & _stems(concept.wordings[n]))):
+    ends = _ends_clause(sentence, slot)
+    prefers_possessive = not ends or (concept.owned and rng.random() < 0.7)
+
+    def rank(number: int) -> tuple[bool, int]:
+        wording = concept.wordings[number]
+        return prefers_possessive and "P's" not in wording, len(around & _stems(wording))
+
+    for wording in sorted(rng.sample(range(len(concept.wordings)), len(concept.wordings)), key=rank):
         text = say_fact(concept.wordings[wording], owner)
-        if text is not None:
+        if text is not None and (ends or "P's" in concept.wordings[wording]):
             return text, wording
     return None
+
+
+def _ends_clause(sentence: str, slot: str) -> bool:
+    """Whether nothing but punctuation, or an "and", follows the slot."""
+    after = re.sub(r"[\[\]]", "", sentence.split("{" + slot + "}", 1)[-1])
+    return not after.strip() or after.lstrip()[0] in ".,;:?!" or after.startswith((" and ", " or ", ", "))
 
 
 def _stems(text: str) -> set[str]:

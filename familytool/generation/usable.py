@@ -22,6 +22,10 @@ MIN_VALUES = 8
 """A kind with fewer values than this is no graph fact: a blind guess would be right too often."""
 
 
+PEOPLE_KINDS = frozenset({"person", "child"})
+"""Kinds whose value can be a person of the family; `child` only one who may be of school age."""
+
+
 @dataclass(frozen=True)
 class Parameter:
     """One parameter that a sentence can fill. `path` is dotted for members of an object; `schema` is the leaf's."""
@@ -38,6 +42,7 @@ class Parameter:
     examples: tuple[Json, ...] = ()
     states_new: bool = False
     least_items: int = 1
+    relations: tuple[str, ...] = ()
 
     @property
     def takes_fact(self) -> bool:
@@ -72,7 +77,7 @@ class Refusal:
 
 def is_graph_kind(kind: str) -> bool:
     """Whether facts of this kind can stand in a graph."""
-    return kind in tables.concepts_by_kind() and len(tables.values(kind)) >= MIN_VALUES
+    return kind in PEOPLE_KINDS or (kind in tables.concepts_by_kind() and len(tables.values(kind)) >= MIN_VALUES)
 
 
 def usable_tools(documents: Iterable[Tool], exceptions: Iterable[DocumentException] = ()) -> tuple[list[UsableTool], list[Refusal]]:
@@ -99,6 +104,7 @@ def usable_tools(documents: Iterable[Tool], exceptions: Iterable[DocumentExcepti
                 )
             )
         refusals.extend(Refusal(name, p.path, p.reason) for p in best.parameters.values() if p.kind == "none")
+        refusals.extend(Refusal(name, "", reason) for reason in phrase_faults(best.tool, best.parameters))
         if best.sentences:
             chosen.append(best)
         else:
@@ -106,14 +112,41 @@ def usable_tools(documents: Iterable[Tool], exceptions: Iterable[DocumentExcepti
     return chosen, refusals
 
 
+def phrase_faults(tool: Tool, parameters: dict[str, Parameter]) -> list[str]:
+    """What is wrong with the sentences that a document itself brings: no text, unbalanced, or a slot that is no parameter."""
+    faults: list[str] = []
+    for text in tool.parameters.get("x-phrase") or []:
+        try:
+            template = parse_template(text) if isinstance(text, str) else None
+        except ValueError as error:
+            faults.append(f"x-phrase: {error}; the sentence is not used")
+            continue
+        slots = {*template.slots, *(name for names in template.segments for name in names)} if template else set()
+        unknown = sorted(slots - set(parameters))
+        if template is None:
+            faults.append(f"x-phrase: {str(text)[:40]!r} is no sentence")
+        elif unknown:
+            faults.append(f"x-phrase: {text!r} names {', '.join(unknown)}, which the document does not have; the sentence is not used")
+    return faults
+
+
+STATUSES = ("ok", "partly-typed", "untyped", "partial", "obfuscated")
+"""How good a document is, best first: all, some or no parameters typed; parameters shared with others; a name that says nothing."""
+
+
+def status_of(tool: Tool) -> str:
+    """The status of a document; a name of one repeated letter (`aaa`) is a stand-in that says nothing."""
+    if len(tool.name) > 1 and set(tool.name) == {tool.name[0]}:
+        return "obfuscated"
+    status = tool.source.get("status", "untyped")
+    return status if status in STATUSES else "untyped"
+
+
 def _rank(ready: UsableTool) -> tuple[Any, ...]:
-    order = ("ok", "partly-typed", "partial", "untyped")
-    status = ready.tool.source.get("status", "untyped")
-    fillable = sum(p.takes_fact for p in ready.parameters.values())
     return (
         not ready.sentences,
-        order.index(status) if status in order else len(order),
-        -fillable,
+        STATUSES.index(status_of(ready.tool)),
+        -sum(p.takes_fact for p in ready.parameters.values()),
         -int(ready.tool.source.get("uses", "1")),
         int(ready.tool.source.get("version", "1")),
     )
@@ -127,19 +160,21 @@ def _ready(tool: Tool, exceptions: tuple[DocumentException, ...]) -> UsableTool:
     hinted = bool(sentences)
     if not sentences:
         sentences = [s for text in draft_sentences(tool, parameters) if (s := _usable_sentence(text, tool, parameters))]
-    categories = Counter(tables.concepts_by_kind()[p.kind][0].category for p in parameters.values() if p.takes_fact)
+    categories = Counter(
+        tables.concepts_by_kind()[p.kind][0].category for p in parameters.values() if p.takes_fact and p.kind in tables.concepts_by_kind()
+    )
     return UsableTool(tool, parameters, tuple(sentences), categories.most_common(1)[0][0] if categories else "other", hinted)
 
 
 def _parameters(tool: Tool, hints: dict[str, Any], exceptions: tuple[DocumentException, ...]) -> Iterator[Parameter]:
     for keys, schema in _leaves(tool.parameters, ()):
         path = ".".join(keys)
-        hint = {**(schema.get("x-phrase") or {}), **hints.get(path, {})}
+        hint = {**_hint(schema), **hints.get(path, {})}
         is_array = schema.get("type") == "array"
         leaf = schema.get("items", {}) if is_array else schema
         leaf = leaf if isinstance(leaf, dict) else {}
         if is_array:
-            hint = {**(leaf.get("x-phrase") or {}), **hint}
+            hint = {**_hint(leaf), **hint}
         exception = next((e for e in exceptions if e.tool == tool.name and e.parameter == path), None)
         decision = infer_kind(tool, keys[-1], {**leaf, "x-kind": leaf.get("x-kind", schema.get("x-kind"))} if is_array else schema)
         kind, reason = decision.kind, decision.reason
@@ -151,9 +186,36 @@ def _parameters(tool: Tool, hints: dict[str, Any], exceptions: tuple[DocumentExc
             path=path, keys=keys, kind=kind, reason=reason, schema=leaf, is_array=is_array,
             wrap_literal=_wrap(hint.get("literal")), wrap_reference=_wrap(hint.get("reference")),
             words={str(k): str(v) for k, v in hint.get("values", {}).items()},
-            examples=tuple(hint.get("examples") or leaf.get("examples") or ()),
-            states_new="new" in name_words(keys[-1]), least_items=int(schema.get("minItems", 1)) if is_array else 1,
+            examples=_plain_values(hint.get("examples") or leaf.get("examples")),
+            states_new=_states_new(tool, keys[-1]),
+            relations=tuple(str(r) for r in hint.get("relations", ())), least_items=max(1, schema.get("minItems", 1)) if is_array else 1,
         )  # fmt: skip
+
+
+def _hint(schema: dict[str, Json]) -> dict[str, Any]:
+    """The phrase hints of a parameter that are of the right type; a document is not trusted to have written them well."""
+    stated = schema.get("x-phrase")
+    types: dict[str, type] = {
+        "label": str,
+        "literal": str,
+        "reference": str,
+        "adjunct": str,
+        "values": dict,
+        "examples": list,
+        "relations": list,
+        "kind": str,
+    }
+    return {k: v for k, v in stated.items() if k in types and isinstance(v, types[k])} if isinstance(stated, dict) else {}
+
+
+def _plain_values(values: Any) -> tuple[Json, ...]:
+    return tuple(v for v in values if isinstance(v, str | int | float)) if isinstance(values, list) else ()
+
+
+def _states_new(tool: Tool, name: str) -> bool:
+    """Whether a parameter holds what something is changed to (not the time of an alarm that is added)."""
+    verb = name_words(tool.name)[:1]
+    return "new" in name_words(name) and verb[:1] not in (["add"], ["set"], ["create"], ["book"], ["order"])
 
 
 def _wrap(text: object) -> str:

@@ -18,13 +18,13 @@ from familytool.html.style import STYLE
 
 Tone = Literal["", "good", "warn"]
 
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 """What HTML does not allow or UTF-8 cannot write: control characters, lone surrogates, non-characters."""
 _STEERING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """Characters that change the direction of the text behind them."""
 
-BARS_FROM, BARS_TO = 32.0, 79.0
-"""Where bars start and end, in percent of a chart's width: labels stand left of them, values right."""
+ACROSS, ACROSS_WIDE = (32.0, 79.0), (28.0, 81.0)
+"""Where bars start and end, in percent of a chart's width: labels stand left of them, values right. Both fit a telephone."""
 ROW = 30
 
 
@@ -55,6 +55,11 @@ def code(value: str) -> Html:
     '<code>a\\\\u202eb</code>'
     """
     return Html(f"<code>{text(spelled(value))}</code>")
+
+
+def breakable(value: str) -> Html:
+    """A name that may break behind its underscores."""
+    return Html(text(value).replace("_", "_<wbr>"))
 
 
 def spelled(value: str) -> str:
@@ -110,15 +115,15 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def percent(share: float | None) -> str:
-    """A share of 0 to 1 in percent.
+    """A share of 0 to 1 in percent; only nothing is 0% and only all is 100%.
 
-    >>> percent(0.125), percent(0), percent(1), percent(0.9999), percent(None)
-    ('12.5%', '0%', '100%', '99.99%', 'n/a')
+    >>> percent(0.125), percent(0.5), percent(0), percent(1), percent(0.9999), percent(None)
+    ('12.5%', '50.0%', '0%', '100%', '99.99%', 'n/a')
     """
     if share is None or not math.isfinite(share):
         return "n/a"
     value = 100 * share
-    if value == round(value):
+    if value in (0, 100):
         return f"{value:.0f}%"
     one = f"{value:.1f}%"
     return f"{value:.4g}%" if one in ("0.0%", "100.0%") else one
@@ -206,7 +211,7 @@ def tiles(items: Iterable[Tile], *, small: bool = False) -> Html:
     for tile in items:
         note = f'<dd class="more">{text(tile.note)}</dd>' if tile.note else ""
         value = text(shorten(tile.value, 24))
-        cells.append(Html(f'<div class="{tile.tone}"><dt>{text(tile.label)}</dt><dd>{value}</dd>{note}</div>'))
+        cells.append(Html(f'<div class="{tile.tone}"><dt>{breakable(tile.label)}</dt><dd>{value}</dd>{note}</div>'))
     return Html(f'<dl class="tiles{" small" if small else ""}">{join(cells)}</dl>')
 
 
@@ -232,7 +237,7 @@ def table(
     lines = (join(cell("td" if i else "row", i, c) for i, c in enumerate(row)) for row in rows)
     body = join(Html(f"<tr>{line}</tr>\n") for line in lines)
     return Html(
-        f'<div class="scroll{" tall" if tall else ""}" tabindex="0" role="region" aria-label="{text(caption)}"><table><caption>{text(caption)}</caption>'
+        f'<div class="scroll{" tall" if tall else ""}" tabindex="0" role="region" aria-label="{text(caption)}"><table class="{"wide" if len(headers) > 4 else ""}"><caption>{text(caption)}</caption>'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
@@ -257,32 +262,36 @@ class Bar:
     goal: float | None = None
 
 
-def bar_chart(identity: str, title: str, bars: Sequence[Bar], *, maximum: float | None = None, axis: bool = False) -> Html:
+def bar_chart(
+    identity: str, title: str, bars: Sequence[Bar], *, maximum: float | None = None, axis: bool = False, wide: bool = False
+) -> Html:
     """Horizontal bars with their values beside them, as wide as there is room.
 
-    Positions are percentages, so that text keeps its size on any screen. `axis` draws quarters, for shares of 1.
+    Positions are percentages, so that text keeps its size on any screen. `axis` draws quarters, for shares of 1; `wide` is for charts
+    without shares behind their values.
     """
+    start, end = ACROSS_WIDE if wide else ACROSS
     top = maximum or max((b.value for b in bars if b.value is not None and math.isfinite(b.value)), default=0.0) or 1.0
     height = ROW * len(bars) + (20 if axis else 0)
     pieces = []
     for quarter in range(5) if axis else ():
-        x = _across(quarter / 4)
+        x = round(start + quarter / 4 * (end - start), 3)
         pieces.append(f'<line class="rule" x1="{x}%" x2="{x}%" y1="0" y2="{ROW * len(bars)}"/>')
-        pieces.append(f'<text class="tick mid" x="{x}%" y="{height - 4}">{percent(quarter / 4 * top)}</text>')
+        pieces.append(f'<text class="tick mid" x="{x}%" y="{height - 4}">{25 * quarter * top:.0f}%</text>')
     for index, bar in enumerate(bars):
         y = ROW * index
-        length = _across(_share(bar.value, top)) - BARS_FROM
+        length = _share(bar.value, top) * (end - start)
         over = bar.goal is not None and bar.value is not None and bar.value > bar.goal
         shown = bar.shown or number(bar.value)
         pieces.append(f"<g><title>{text(f'{bar.label}: {shown}')}</title>")
         pieces.append(f'<text x="0" y="{y + 19}">{text(shorten(bar.label, 18))}</text>')
-        pieces.append(f'<rect class="track" x="{BARS_FROM}%" y="{y + 8}" width="{BARS_TO - BARS_FROM}%" height="14" rx="3"/>')
+        pieces.append(f'<rect class="track" x="{start}%" y="{y + 8}" width="{end - start}%" height="14" rx="3"/>')
         if length > 0:
             pieces.append(
-                f'<rect class="bar{" over-goal" if over else ""}" x="{BARS_FROM}%" y="{y + 8}" width="{length:.3f}%" height="14" rx="3"/>'
+                f'<rect class="bar{" over-goal" if over else ""}" x="{start}%" y="{y + 8}" width="{length:.3f}%" height="14" rx="3"/>'
             )
         if bar.goal is not None:
-            x = _across(_share(bar.goal, top))
+            x = round(start + _share(bar.goal, top) * (end - start), 3)
             pieces.append(f'<line class="goal" x1="{x}%" x2="{x}%" y1="{y + 4}" y2="{y + 26}"/>')
         pieces.append(f'<text class="end" x="{"88" if bar.share else "100"}%" y="{y + 19}">{text(shorten(shown, 16))}</text>')
         pieces.append(f'<text class="end quiet" x="100%" y="{y + 19}">{text(bar.share)}</text></g>' if bar.share else "</g>")
@@ -302,12 +311,13 @@ class Stack:
 
 def stacked_bars(identity: str, title: str, rows: Sequence[Stack], shades: Mapping[str, str]) -> Html:
     """Each row as a whole cut into its parts, and what the colours mean. `shades` gives a part its class, `s0` to `s5`."""
+    start, end = ACROSS_WIDE
     pieces = []
     for index, row in enumerate(rows):
         y = ROW * index
         strong = ' class="strong"' if row.is_total else ""
         pieces.append(f'<text{strong} x="0" y="{y + 19}">{text(shorten(row.label, 18))}<title>{text(row.label)}</title></text>')
-        pieces.append(f'<rect class="track" x="{BARS_FROM}%" y="{y + 8}" width="{BARS_TO - BARS_FROM}%" height="14" rx="3"/>')
+        pieces.append(f'<rect class="track" x="{start}%" y="{y + 8}" width="{end - start}%" height="14" rx="3"/>')
         for part, (at, length) in _lengths({p: n for p, n in row.parts.items() if n > 0}).items():
             told = text(f"{row.label}, {part}: {number(row.parts[part])}")
             pieces.append(
@@ -328,10 +338,11 @@ def legend(items: Iterable[tuple[str, str]]) -> Html:
 
 def _lengths(parts: Mapping[str, int]) -> dict[str, tuple[float, float]]:
     """Where each part starts and how long it is, in percent of the chart; a part that is there can be seen, however small."""
-    room, total, gap, least = BARS_TO - BARS_FROM, sum(parts.values()), 0.3, 0.7
+    (start, end), total, gap, least = ACROSS_WIDE, sum(parts.values()), 0.3, 0.7
+    room = end - start
     wanted = {p: max(least, n / total * room) for p, n in parts.items()}
     scale = (room - gap * (len(parts) - 1)) / (math.fsum(wanted.values()) or 1)
-    placed, at = {}, BARS_FROM
+    placed, at = {}, start
     for part, length in wanted.items():
         placed[part] = (at, length * scale)
         at += length * scale + gap
@@ -340,7 +351,3 @@ def _lengths(parts: Mapping[str, int]) -> dict[str, tuple[float, float]]:
 
 def _share(value: float | None, top: float) -> float:
     return min(1.0, max(0.0, value / top)) if value is not None and math.isfinite(value) else 0.0
-
-
-def _across(share: float) -> float:
-    return round(BARS_FROM + share * (BARS_TO - BARS_FROM), 3)

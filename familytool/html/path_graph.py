@@ -26,10 +26,10 @@ ROW, NODE, SLOT, MARGIN, CURVE = 62, 30, 42, 8, 34
 
 @dataclass(frozen=True)
 class Grounding:
-    """Where an argument comes from: a call and its parameter, the golden path that leads to it (or none), its words in the query (or none)."""
+    """Where an argument comes from: a call and the keys that lead to the argument, its golden path (or none), its words in the query (or none)."""
 
     call: int
-    parameter: str
+    keys: tuple[str, ...]
     source: str
     path: int | None = None
     span: tuple[int, int] | None = None
@@ -46,7 +46,7 @@ def groundings(sample: Sample) -> tuple[Grounding, ...]:
         steps[-1].tail: index for index, path in reversed(list(enumerate(sample.golden_paths))) for steps in _follow(sample, path) if steps
     }
     return tuple(
-        Grounding(index, parameter, "graph", ends[value])
+        Grounding(index, (parameter,), "graph", ends[value])
         for index, call in enumerate(sample.calls)
         for parameter, value in call.arguments.items()
         if isinstance(value, str) and value in ends
@@ -70,7 +70,7 @@ def _grounding(sample: Sample, pointer: str, source: dict[str, Json]) -> Groundi
         and 0 <= span[0] < span[1] <= len(sample.query)
     ):
         words = (span[0], span[1])
-    return Grounding(int(steps[1]), steps[3], str(source.get("source", "")), index, words)
+    return Grounding(int(steps[1]), tuple(steps[3:]), str(source.get("source", "")), index, words)
 
 
 def path_graph(sample: Sample, identity: str) -> Html:
@@ -160,7 +160,7 @@ class _Node:
 def _trees(sample: Sample, chains: list[_Chain]) -> list[_Node]:
     roots: dict[str, _Node] = {}
     nodes: dict[tuple[str, tuple[tuple[str, str], ...]], _Node] = {}
-    slots: set[tuple[int, int, str]] = set()
+    slots: set[tuple[int, int, tuple[str, ...]]] = set()
     known = groundings(sample)
     for chain in chains:
         root = roots.get(chain.start)
@@ -177,7 +177,7 @@ def _trees(sample: Sample, chains: list[_Chain]) -> list[_Node]:
             continue
         at.kind, at.shade = "value", f"p{chain.path % PATH_SHADES}"
         for place in known:
-            mark = (id(at), place.call, place.parameter)
+            mark = (id(at), place.call, place.keys)
             if place.path == chain.path and place.source == "graph" and mark not in slots:
                 slots.add(mark)
                 at.children.append(_slot(sample, place, at))
@@ -186,16 +186,29 @@ def _trees(sample: Sample, chains: list[_Chain]) -> list[_Node]:
 
 def _slot(sample: Sample, place: Grounding, value: _Node) -> _Node:
     call = sample.calls[place.call]
-    argument = call.arguments.get(place.parameter)
+    parameter = "/".join(place.keys)
+    argument = _at(call.arguments, place.keys)
     told = argument if isinstance(argument, str) else json.dumps(argument, ensure_ascii=False)
     same = told == value.words
     return _Node(
         "slot",
-        place.parameter if same else f"{place.parameter} = {shorten(told, 16)}",
+        parameter if same else f"{parameter} = {shorten(told, 16)}",
         below=call.name,
         shade=value.shade,
-        full=f"{place.parameter} = {told} in {call.name}",
+        full=f"{parameter} = {told} in {call.name}",
     )
+
+
+def _at(value: Json, keys: tuple[str, ...]) -> Json:
+    """What stands in a JSON value behind these keys, or null."""
+    for key in keys:
+        if isinstance(value, dict):
+            value = value.get(key)
+        elif isinstance(value, list | tuple) and key.isdecimal() and len(key) < 7 and int(key) < len(value):
+            value = value[int(key)]
+        else:
+            return None
+    return value
 
 
 def _draw(roots: list[_Node], identity: str, sample: Sample, left_out: int) -> Html:

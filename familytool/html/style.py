@@ -104,12 +104,13 @@ h2+:not(.lead){margin-top:.9rem}
 .scroll{overflow:auto}
 .tall{max-height:30rem}
 table{border-collapse:collapse;width:100%;font-size:.92rem}
+table.wide{min-width:42rem}
 caption{text-align:left;color:var(--muted);font-size:.86rem;padding-bottom:.5rem}
 th,td{padding:.48rem .9rem .48rem 0;text-align:left;vertical-align:baseline;border-bottom:1px solid var(--line);overflow-wrap:anywhere}
 tr>:last-child{padding-right:.2rem}
 thead th{font-size:.8rem;font-weight:600;color:var(--muted);border-bottom-color:var(--muted);white-space:nowrap}
 .tall thead th{position:sticky;top:0;background:var(--card)}
-tbody th{font-weight:560;min-width:6.5rem}
+tbody th{font-weight:560;min-width:7rem}
 tbody th .none{font-weight:400}
 tbody tr:last-child>*{border-bottom:0}
 td.number+td:not(.number),th.number+th:not(.number){padding-left:.8rem}
@@ -145,6 +146,7 @@ mark{background:color-mix(in srgb,var(--p) 14%,transparent);color:inherit;border
 .said{text-decoration:underline dotted var(--muted) 1.5px;text-underline-offset:.28em}
 .split{display:grid;gap:1.2rem 2rem;grid-template-columns:repeat(auto-fit,minmax(min(100%,22rem),1fr));margin-top:1.1rem}
 .split>*{min-width:0}
+.split p.none{margin:0}
 .split h4{margin:0 0 .45rem;font-size:.8rem;font-weight:600;color:var(--muted)}
 pre{margin:0;padding:.85rem 1rem;background:var(--track);border-radius:8px;font-size:.83rem;line-height:1.6;white-space:pre-wrap;
  overflow-wrap:anywhere;unicode-bidi:isolate;direction:ltr}
@@ -186,13 +188,16 @@ footer{margin:3rem 0 0;padding:1.2rem 0 2.5rem;border-top:1px solid var(--line);
  nav.contents,.skip{display:none}
  header.top{padding-top:0}
  section{padding-top:1.4rem}
- h2,h3{break-after:avoid}
+ h2,h3,.lead{break-after:avoid}
  .card,.tiles,tr,pre,blockquote{break-inside:avoid}
  .card.long{break-inside:auto}
+ table.wide{min-width:0}
  .scroll,.tall,.graph-box{overflow:visible;max-height:none}
  .tall thead th{position:static}
  svg.graph{max-width:100%;height:auto}
- details::details-content{content-visibility:visible;block-size:auto}
+ .split{grid-template-columns:1fr 1fr}
+ pre{font-size:8pt}
+ .sample+.sample{margin-top:.7rem}
 }
 """
 

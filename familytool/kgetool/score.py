@@ -199,6 +199,8 @@ def values_are_equal(left: Json, right: Json) -> bool:
 
 
 def _equal(left: Json, right: Json) -> bool:
+    if type(left) is type(right) and type(left) in (str, int):  # most comparisons, and those of a matching are many
+        return bool(left == right)
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if isinstance(left, int | float) and isinstance(right, int | float):

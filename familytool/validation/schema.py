@@ -146,11 +146,17 @@ def validator_for(schema: dict[str, Json]) -> Any:
     return known[1]
 
 
+_UNUSABLE = (
+    jsonschema.SchemaError, jsonschema.exceptions.UnknownType, referencing.exceptions.Unresolvable, RecursionError, re.error,
+    TypeError, AttributeError, ArithmeticError,  # jsonschema trusts its schemas: `enum: 5`, `minimum: "x"`, `multipleOf: 0`
+)  # fmt: skip
+
+
 def schema_findings(schema: dict[str, Json], arguments: Json, pointer: str) -> list[Finding] | None:
     """All ways in which these arguments break the schema, in stable order; None where the schema itself cannot be used."""
     try:
         errors = list(validator_for(schema).iter_errors(arguments))
-    except (jsonschema.SchemaError, jsonschema.exceptions.UnknownType, referencing.exceptions.Unresolvable, RecursionError, re.error):
+    except _UNUSABLE:
         return None
     found = [_finding(error, pointer) for error in errors if not _is_own_default(schema, error, arguments)]
     return sorted(found, key=lambda finding: (finding.path, finding.code, finding.message))

@@ -210,13 +210,13 @@ def test_a_file_at_fault_is_an_error_that_names_it_and_what_was_found(tmp_path: 
 def test_a_path_that_holds_no_documents_is_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such file or folder"):
         read_documents(tmp_path / "missing")
-    with pytest.raises(UsageError, match="no .json or .jsonl file"):
+    with pytest.raises(UsageError, match=r"no \.json or \.jsonl file"):
         read_documents(tmp_path)
 
 
 def test_bytes_that_are_no_utf8_are_an_error_that_names_the_file(tmp_path: Path) -> None:
     (tmp_path / "tools.json").write_bytes(b'[{"name": "\xff"}]')
-    with pytest.raises(FamilytoolError, match="tools.json: cannot be read as UTF-8"):
+    with pytest.raises(FamilytoolError, match=r"tools\.json: cannot be read as UTF-8"):
         read_documents(tmp_path / "tools.json")
 
 

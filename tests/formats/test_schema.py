@@ -3,6 +3,8 @@ from typing import Any
 
 import jsonschema
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from familytool.formats.schema import normalise_parameters
 from familytool.formats.text import TextError, parse_json
@@ -122,3 +124,53 @@ def test_a_schema_that_is_nested_too_deep_is_an_error() -> None:
         deep = {"type": "object", "properties": {"a": deep}}
     with pytest.raises(ValueError, match="nested deeper"):
         normalise_parameters(deep)
+
+
+UNUSABLE = {
+    "enum is a number": {"enum": 5},
+    "anyOf is a number": {"anyOf": 5},
+    "minimum is text": {"minimum": "x"},
+    "multiple of nothing": {"multipleOf": 0},
+    "reference is a list": {"$ref": []},
+    "reference leads nowhere": {"$ref": "#/$defs/none"},
+    "reference to itself": {"$ref": "#/properties/a"},
+}
+
+
+@pytest.mark.parametrize("odd", UNUSABLE.values(), ids=UNUSABLE.keys())
+def test_a_schema_that_no_validator_can_use_is_told_from_one_that_is_broken(odd: dict[str, Any]) -> None:
+    schema, _ = normal({"a": odd})
+    assert schema_findings(schema, {"a": 1}, "") is None
+
+
+KEYWORDS = st.sampled_from(
+    [
+        "type",
+        "properties",
+        "required",
+        "items",
+        "enum",
+        "default",
+        "anyOf",
+        "additionalProperties",
+        "$ref",
+        "format",
+        "pattern",
+        "minimum",
+        "a",
+    ]
+)
+ATOMS = st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from(["int", "string", "dict", "a", "#"])
+SCHEMAS = st.recursive(ATOMS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYWORDS, inner, max_size=4), max_leaves=12)
+
+
+@given(st.dictionaries(KEYWORDS, SCHEMAS, max_size=5))
+def test_no_document_breaks_the_reader_or_the_check(parameters: dict[str, Any]) -> None:
+    before = copy.deepcopy(parameters)
+    try:
+        schema, _ = normalise_parameters(parameters)
+    except ValueError as error:
+        assert str(error)
+    else:
+        schema_findings(schema, {"a": 1}, "")
+    assert parameters == before
