@@ -15,6 +15,7 @@ from typing import Any
 
 from familytool import pipeline
 from familytool.catalogue import tables
+from familytool.evaluation.shortcuts import shortcut_table
 from familytool.graph import KnowledgeGraph
 from familytool.model import Sample
 from familytool.runs import RunFolder, read_graphs, read_rows, read_samples
@@ -57,6 +58,10 @@ class Made:
     @cached_property
     def graphs(self) -> dict[str, KnowledgeGraph]:
         return read_graphs(self.path / "graph.jsonl")
+
+    @cached_property
+    def shortcuts(self) -> list[dict[str, Any]]:
+        return [dict(row) for row in shortcut_table(self.samples, lambda graph_id: self.graphs[graph_id])]
 
     def graph(self, sample: Sample) -> KnowledgeGraph:
         return self.graphs[sample.graph_id]

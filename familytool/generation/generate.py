@@ -34,7 +34,7 @@ SHAPES: dict[str, dict[str, float]] = {
 """Default chain shapes of a hop: one chain mostly, two chains where a tool has two places for facts."""
 
 
-KEPT_WORLDS = 128
+KEPT_WORLDS = 32
 
 
 @dataclass(frozen=True)
