@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -150,11 +152,21 @@ def run(
         f"Made:  {facts.rows['all']:,} samples over {facts.golden_tools} tools ({hops}) {'(samples kept from before) ' if again else ''}in {seconds:.0f} s, all four checks passed"
     )
     typer.echo(f"Where: {where / 'release'} (load_dataset), {where / 'report.html'} (open it in a browser)")
+    program = _program()
     at = "" if run_dir is None else f" --run-dir {run_dir}"
     from_ = f" --from {campaign}" if campaign in CAMPAIGNS else ""
     typer.echo(
-        f"Next:  familytool preview {campaign}{at}   or   familytool why {_first_id(where)}{at}   or   familytool init my-benchmark{from_}"
+        f"Next:  {program} preview {campaign}{at}   or   {program} why {_first_id(where)}{at}   or   {program} init my-benchmark{from_}"
     )
+
+
+def _program() -> str:
+    """How this program can be called again from here: by its name where that is on the path, else by its relative path."""
+    called = Path(sys.argv[0])
+    found = shutil.which("familytool")
+    if called.name != "familytool" or (found is not None and called.exists() and Path(found).samefile(called)):
+        return "familytool"
+    return os.path.relpath(called)
 
 
 def _first_id(where: Path) -> str:
