@@ -228,7 +228,7 @@ def ordinal(number: int) -> str:
 
 def join_spoken(items: list[str]) -> str:
     """A list as it is said: "a", "a and b", "a, b and c"."""
-    return items[0] if len(items) == 1 else ", ".join(items[:-1]) + " and " + items[-1]
+    return ", ".join(items[:-1]) + " and " + items[-1] if len(items) > 1 else "".join(items)
 
 
 FAULTS = re.compile(

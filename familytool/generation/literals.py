@@ -44,7 +44,7 @@ def draw_literal(
     words = parameter.words
     if parameter.is_array:
         return _draw_array(rng, parameter, taken)
-    listed: list[Json] = [v for v in parameter.schema.get("enum") or parameter.examples if v is not None]
+    listed: list[Json] = [v for v in parameter.schema.get("enum") or parameter.examples if isinstance(v, str | int | float)]
     if words and parameter.schema.get("enum"):
         listed = [v for v in listed if str(v) in words]
     if listed and not (parameter.schema.get("enum") is None and is_table_kind(parameter.kind)):
@@ -96,7 +96,7 @@ def _draw_array(rng: random.Random, parameter: Parameter, taken: set[str]) -> Li
     listed: list[Json] = list(parameter.schema.get("enum") or parameter.examples)
     if not listed and is_table_kind(parameter.kind):
         listed = list(tables.values(parameter.kind))
-    listed = [v for v in listed if str(v) not in taken]
+    listed = [v for v in listed if isinstance(v, str | int | float) and str(v) not in taken]
     if len(listed) < 2:
         return None
     single = parameter.kind in ("weekday", "choice") and not parameter.schema.get("enum")

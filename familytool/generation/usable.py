@@ -18,6 +18,9 @@ from familytool.generation.extraction import infer_kind, name_words
 from familytool.model import Json, Tool
 from familytool.phrasing import Template, parse_template
 
+LITERALS_WITHOUT_TABLE = tables.LITERAL_KINDS - {"text", "choice"}
+"""Kinds whose values are computed; texts and choices need a list."""
+
 MIN_VALUES = 8
 """A kind with fewer values than this is no graph fact: a blind guess would be right too often."""
 
@@ -268,22 +271,3 @@ def can_fill(parameter: Parameter) -> bool:
         or bool(parameter.examples or parameter.schema.get("enum"))
         or bool(tables.values(parameter.kind))
     )
-
-
-LITERALS_WITHOUT_TABLE = frozenset(
-    {
-        "date",
-        "time",
-        "datetime",
-        "duration_minutes",
-        "count",
-        "money",
-        "percentage",
-        "temperature",
-        "volume",
-        "rating",
-        "boolean",
-        "year",
-        "weekday",
-    }
-)
