@@ -314,11 +314,16 @@ def _graph_of(run: RunFolder) -> Callable[[str], KnowledgeGraph]:
     return lambda graph_id: graphs.get(graph_id, KnowledgeGraph(graph_id=graph_id))
 
 
+def _baselines(job: Job, run: RunFolder) -> list[dict[str, Any]]:
+    """The shortcut baselines of the accepted rows, where the campaign wants them."""
+    return shortcut_table(read_samples(run.path / "samples.jsonl"), _graph_of(run)) if job.campaign.evaluation.baselines else []
+
+
 def release(job: Job, run: RunFolder) -> ReleaseFacts:
     """Build `release/` from the accepted rows; skipped if they have not changed since it was built."""
     _need_samples(run)
     documents = {row["name"]: Tool.model_validate(row) for row in run.rows("tools.jsonl")}
-    baselines = shortcut_table(read_samples(run.path / "samples.jsonl"), _graph_of(run)) if job.campaign.evaluation.baselines else []
+    baselines = _baselines(job, run)
     facts = build_release(
         run.path / "release",
         job.campaign,
@@ -346,8 +351,11 @@ def _sources(documents: Iterable[Tool]) -> dict[str, Any]:
     }
 
 
-def evaluate(job: Job, run: RunFolder) -> dict[str, Any]:
-    """Gold replay over the release, scored with `kgetool`, and the shortcut baselines; results.json and predictions.jsonl are written."""
+def evaluate(job: Job, run: RunFolder, baselines: list[dict[str, Any]] | None = None) -> dict[str, Any]:
+    """Gold replay over the release, scored with `kgetool`, and the shortcut baselines; results.json and predictions.jsonl are written.
+
+    `baselines` are those that the release has just measured; without them they are measured here.
+    """
     references = [_reference(row) for row in read_release(run.path / "release", "all")]
     predictions = [{"id": r["id"], "calls": r["calls"], "triples": r["golden_triples"]} for r in references]
     results = score(references, predictions, seed=job.campaign.seed)
@@ -357,7 +365,8 @@ def evaluate(job: Job, run: RunFolder) -> dict[str, Any]:
     for name in sorted(set(hops.values())):
         chosen = [r for r in references if hops[r["id"]] == name]
         by_hop[name] = score(chosen, [p for p in predictions if hops[p["id"]] == name], seed=job.campaign.seed)["scores"]
-    baselines = shortcut_table(read_samples(run.path / "samples.jsonl"), _graph_of(run)) if job.campaign.evaluation.baselines else []
+    if baselines is None:
+        baselines = _baselines(job, run)
     results = {**results, "prediction": "gold replay", "now": job.campaign.now.isoformat(), "by_hop": by_hop, "baselines": baselines}
     run.write_records("evaluation/predictions.jsonl", predictions)
     run.write_records("evaluation/scores.jsonl", rows)
@@ -400,7 +409,7 @@ def run_all(job: Job, run: RunFolder, progress: Progress = no_progress) -> Relea
     facts = release(job, run)
     progress("release", 1, 1)
     progress("evaluate", 0, 1)
-    evaluate(job, run)
+    evaluate(job, run, facts.baselines)
     progress("evaluate", 1, 1)
     report(job, run)
     return facts
