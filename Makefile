@@ -19,7 +19,7 @@ $(VENV)/demo.stamp: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/test.stamp: $(VENV)/demo.stamp
 	@echo "familytool: installing what the tests need"
-	@$(PIP) install --progress-bar on -c constraints.txt pytest hypothesis
+	@$(PIP) install --progress-bar on -c constraints.txt pytest hypothesis rdflib
 	@touch $@
 
 $(VENV)/lint.stamp: $(VENV)/demo.stamp

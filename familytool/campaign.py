@@ -146,6 +146,13 @@ class GenerationSection(Section):
                     raise ValueError(f"shapes.{stratum}: the weight of '{shape}' must be above 0")
         return shapes
 
+    @model_validator(mode="after")
+    def _enough_calls(self) -> GenerationSection:
+        calls = sum(wanted * (2 if name == "multi_call" else name != "no_tool") for name, wanted in self.strata.items())
+        if self.distinct_tools is not None and self.distinct_tools > calls:
+            raise ValueError(f"distinct_tools = {self.distinct_tools} needs as many golden calls, the strata have {calls}")
+        return self
+
 
 class ValidationSection(Section):
     """Which checks a candidate must pass."""
@@ -178,7 +185,12 @@ class Campaign(Section):
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$", description="Also the default run folder and the prefix of row ids.")
     seed: int = Field(0, ge=0, le=2**63 - 1, description="Rows follow from it and from their number alone.")
-    now: datetime.date = Field(datetime.date(2025, 6, 2), description="The frozen date; no date comes from the clock.")
+    now: datetime.date = Field(
+        datetime.date(2025, 6, 2),
+        ge=datetime.date(1900, 1, 1),
+        le=datetime.date(2200, 1, 1),
+        description="The frozen date; no date comes from the clock.",
+    )
     family: FamilySection = FamilySection()
     generation: GenerationSection
     validation: ValidationSection = ValidationSection()

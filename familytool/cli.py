@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import sys
 import time
+import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -61,13 +63,20 @@ def _job(campaign: str, documents: Path | None, seed: int | None) -> Any:
     return Job(found, folder, documents)
 
 
-def _run_folder(job: Any, run_dir: Path | None, existing: bool = False) -> Any:
+def _finished(campaign: str, run_dir: Path | None) -> tuple[Any, Any]:
+    """The job and the folder of a run that is there, as the folder itself says they are."""
+    from familytool.campaign import Campaign
+    from familytool.pipeline import Job
     from familytool.runs import RunFolder
 
-    path = run_dir or Path("runs") / job.campaign.name
-    if existing and not (path / "manifest.json").exists():
-        raise UsageError(f"{path}: no run here yet; start one with `familytool run {job.campaign.name}`.")
-    return RunFolder(path, None if existing else job.identity())
+    folder = RunFolder(_existing_run(campaign, run_dir))
+    return Job(Campaign.model_validate(folder.manifest()["identity"]["campaign"])), folder
+
+
+def _run_folder(job: Any, run_dir: Path | None) -> Any:
+    from familytool.runs import RunFolder
+
+    return RunFolder(run_dir or Path("runs") / job.campaign.name, job.identity())
 
 
 def _existing_run(campaign: str, run_dir: Path | None) -> Path:
@@ -142,6 +151,7 @@ def run(
         _show_plan(job)
         return
     begun = time.monotonic()
+    pipeline.prepare(job)  # whatever is wrong with the documents is said before a run folder is made
     with _run_folder(job, run_dir) as folder, _progress() as progress:
         again = "generate" in folder.manifest().get("stages", {})
         facts = pipeline.run_all(job, folder, progress)
@@ -153,8 +163,9 @@ def run(
     )
     typer.echo(f"Where: {where / 'release'} (load_dataset), {where / 'report.html'} (open it in a browser)")
     program = _program()
-    at = "" if run_dir is None else f" --run-dir {run_dir}"
+    at = "" if run_dir is None else f" --run-dir {shlex.quote(str(run_dir))}"
     from_ = f" --from {campaign}" if campaign in CAMPAIGNS else ""
+    campaign = shlex.quote(campaign)
     typer.echo(
         f"Next:  {program} preview {campaign}{at}   or   {program} why {_first_id(where)}{at}   or   {program} init my-benchmark{from_}"
     )
@@ -166,7 +177,7 @@ def _program() -> str:
     found = shutil.which("familytool")
     if called.name != "familytool" or (found is not None and called.exists() and Path(found).samefile(called)):
         return "familytool"
-    return os.path.relpath(called)
+    return shlex.quote(os.path.relpath(called))
 
 
 def _first_id(where: Path) -> str:
@@ -199,15 +210,20 @@ def _show_plan(job: Any) -> None:
 
 
 def _show_sample(sample: Any) -> None:
-    typer.echo(f"\n{sample.id}  [{sample.kind}, {sample.hops} hop{'s' if sample.hops != 1 else ''}, shape {sample.shape}]")
-    typer.echo(f"  {sample.speaker}: {sample.query}")
+    _print(f"\n{sample.id}  [{sample.kind}, {sample.hops} hop{'s' if sample.hops != 1 else ''}, shape {sample.shape}]")
+    _print(f"  {sample.speaker}: {sample.query}")
     for path in sample.golden_paths:
-        typer.echo(f"  path: {' -> '.join([path.start, *path.relations])}")
+        _print(f"  path: {' -> '.join([path.start, *path.relations])}")
     for call in sample.calls:
-        typer.echo(f"  call: {call.name}({json.dumps(call.arguments, ensure_ascii=False)})")
+        _print(f"  call: {call.name}({json.dumps(call.arguments, ensure_ascii=False)})")
     if not sample.calls:
-        typer.echo("  call: none of the offered tools")
-    typer.echo(f"  offered: {', '.join(tool.name for tool in sample.candidate_tools)}")
+        _print("  call: none of the offered tools")
+    _print(f"  offered: {', '.join(tool.name for tool in sample.candidate_tools)}")
+
+
+def _print(text: str) -> None:
+    """Print a line whose text may come from documents: control characters are shown, never sent to the terminal."""
+    typer.echo("".join(c if c == "\n" or unicodedata.category(c)[0] != "C" else f"\\x{ord(c):02x}" for c in text))
 
 
 @app.command()
@@ -219,6 +235,7 @@ def generate(campaign: CampaignArgument, run_dir: RunDirOption = None, documents
     from familytool import pipeline
 
     job = _job(campaign, documents, seed)
+    pipeline.prepare(job)
     with _run_folder(job, run_dir) as folder, _progress() as progress:
         pipeline.generate(job, folder, progress)
     _show_funnel(folder)
@@ -243,17 +260,15 @@ def validate(campaign: CampaignArgument, run_dir: RunDirOption = None) -> None:
 
 
 @release_app.command("build")
-def release_build(
-    campaign: CampaignArgument, run_dir: RunDirOption = None, documents: DocumentsOption = None, seed: SeedOption = None
-) -> None:
+def release_build(campaign: CampaignArgument, run_dir: RunDirOption = None) -> None:
     """Build the release folder of a finished run again.
 
     Example:  familytool release build home
     """
     from familytool import pipeline
 
-    job = _job(campaign, documents, seed)
-    with _run_folder(job, run_dir) as folder:
+    job, run = _finished(campaign, run_dir)
+    with run as folder:
         facts = pipeline.release(job, folder)
     typer.echo(f"{folder.path / 'release'}: {', '.join(f'{name} {count:,}' for name, count in facts.rows.items())}")
 
@@ -267,8 +282,6 @@ def evaluate(
         ),
     ],
     run_dir: RunDirOption = None,
-    documents: DocumentsOption = None,
-    seed: SeedOption = None,
     graph: Annotated[Path | None, typer.Option("--graph", help="Knowledge graph file of a published FamilyTool set.")] = None,
 ) -> None:
     """Gold replay and the shortcut baselines, by hop. A published FamilyTool file gets the baselines.
@@ -288,8 +301,10 @@ def evaluate(
         for sentence in rejected:
             typer.echo(f"  not read: {sentence}", err=True)
         return
-    job = _job(campaign, documents, seed)
-    with _run_folder(job, run_dir) as folder:
+    if Path(campaign).suffix in (".jsonl", ".csv", ".json"):
+        raise UsageError(f"{campaign}: a published FamilyTool file needs its knowledge graph: give --graph FILE.")
+    job, run = _finished(campaign, run_dir)
+    with run as folder:
         results = pipeline.evaluate(job, folder)
     typer.echo("gold replay: " + ", ".join(f"{k} {'n/a' if v is None else f'{v:.3f}'}" for k, v in results["scores"]["strict"].items()))
     _show_baselines(results["baselines"])
@@ -309,15 +324,15 @@ def _show_baselines(table: list[dict[str, Any]]) -> None:
 
 
 @app.command()
-def report(campaign: CampaignArgument, run_dir: RunDirOption = None, documents: DocumentsOption = None, seed: SeedOption = None) -> None:
+def report(campaign: CampaignArgument, run_dir: RunDirOption = None) -> None:
     """Write report.html of a finished run again: one file, no network needed.
 
     Example:  familytool report home
     """
     from familytool import pipeline
 
-    job = _job(campaign, documents, seed)
-    with _run_folder(job, run_dir) as folder:
+    job, run = _finished(campaign, run_dir)
+    with run as folder:
         typer.echo(str(pipeline.report(job, folder)))
 
 
@@ -332,7 +347,7 @@ def status(campaign: CampaignArgument, run_dir: RunDirOption = None) -> None:
     folder = RunFolder(_existing_run(campaign, run_dir))
     stages = folder.manifest().get("stages", {})
     typer.echo(f"{folder.path}: finished stages: {', '.join(stages) or 'none yet'}")
-    holder = (folder.path / "lock").read_text(encoding="utf-8", errors="replace").strip() if (folder.path / "lock").exists() else ""
+    holder = folder.holder()
     if holder:
         typer.echo(f"in use by {holder}")
     _show_funnel(folder)
@@ -424,11 +439,14 @@ def init(
     target = folder / "campaign.toml"
     if target.exists():
         raise UsageError(f"{target}: exists already; choose another folder, or remove it.")
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder}: a file of this name is there; choose another folder.")
     folder.mkdir(parents=True, exist_ok=True)
     text = raw.decode("utf-8").replace(f'name = "{source}"', f'name = "{_safe_name(folder.resolve().name, source)}"', 1)
     target.write_text("#:schema ./campaign.schema.json\n" + text, encoding="utf-8")
     (folder / "campaign.schema.json").write_text(json.dumps(campaign_schema(), indent=2) + "\n", encoding="utf-8")
-    typer.echo(f"{target}: edit it, then  familytool check {target}  and  familytool run {target}")
+    named, program = shlex.quote(str(target)), _program()
+    typer.echo(f"{target}: edit it, then  {program} check {named}  and  {program} run {named}")
 
 
 def _safe_name(name: str, default: str) -> str:
@@ -467,6 +485,66 @@ def check(
     typer.echo(describe(found), nl=False)
 
 
+@app.command()
+def formats() -> None:
+    """The formats of tool documents and graphs: what each carries, and what is lost in it.
+
+    Example:  familytool formats
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from familytool.formats.documents import TOOL_FORMATS
+    from familytool.formats.graphs import GRAPH_FORMATS
+
+    rows = [("tools", f.name, f.write_tools is not None, f.carries, f.lost) for f in TOOL_FORMATS.values()]
+    rows += [("graph", g.name, g.write is not None, g.carries, g.lost) for g in GRAPH_FORMATS.values()]
+    shown = Table(title="Formats, in the order in which they are recognised", title_justify="left", show_lines=True)
+    for heading in ("of", "format", "", "carries", "lost when written"):
+        shown.add_column(heading, no_wrap=heading in ("of", "format", ""))
+    for of, name, writes, carries, lost in rows:
+        shown.add_row(of, name, "read, write" if writes else "read", carries, lost or "-")
+    Console().print(shown)
+
+
+@app.command()
+def convert(
+    source: Annotated[Path, typer.Argument(help="File, or folder of tool documents.", metavar="SRC")],
+    to_format: Annotated[str, typer.Option("--to", help="Format to write; `familytool formats` lists them.")],
+    from_format: Annotated[str, typer.Option("--from", help="Format to read; 'auto' recognises it.")] = "auto",
+    out: Annotated[Path | None, typer.Option("--out", help="File to write; default: standard output.")] = None,
+) -> None:
+    """Convert tool documents or a graph; prints what was read, kept and rejected. Exit code 1 if nothing was kept.
+
+    Examples:
+
+      familytool convert tools.json --to anthropic --out anthropic.json
+
+      familytool convert mtu-bench/ --to openai --out tools.json
+
+      familytool convert familykg-b.txt --to graphml --out family.graphml
+    """
+    from familytool.formats.convert import convert_text
+
+    pieces, account = convert_text(source, from_format, to_format)
+    if out is None:
+        for piece in pieces:
+            typer.echo(piece, nl=False)
+    else:
+        part = out.with_name(out.name + ".part")
+        with part.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(pieces)
+        part.replace(out)
+    typer.echo(
+        f"{source} ({account.source_format}) -> {to_format}: {account.kept:,} {account.what} kept, {len(account.rejected):,} notes and rejections",
+        err=True,
+    )
+    for sentence in [*account.rejected, *account.losses]:
+        typer.echo(f"  {sentence}", err=True)
+    if not account.kept:
+        raise typer.Exit(1)
+
+
 def main() -> None:
     """Run the program; a user's mistake is one sentence on standard error and exit code 1 or 2."""
     try:
@@ -477,4 +555,9 @@ def main() -> None:
         sys.exit(error.exit_code)
     except BrokenPipeError:
         sys.stderr.close()
+        sys.exit(1)
+    except OSError as error:
+        print(f"familytool: {error.filename or 'the disk'}: {error.strerror or error}; mend this and run again.", file=sys.stderr)
+        sys.exit(1)
+    except KeyboardInterrupt:
         sys.exit(1)

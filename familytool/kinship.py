@@ -284,6 +284,10 @@ class Kin:
         readings = frozenset(sum(parts, ()) for parts in product(*(term.readings for term in chain)))
         if self.persons(speaker, readings) != (person,):
             return False
+        for size in range(1, len(chain)):  # "my kid's friend" needs one kid, and not only one who has a friend
+            begun = frozenset(sum(parts, ()) for parts in product(*(term.readings for term in chain[:size])))
+            if len(self.persons(speaker, begun)) != 1:
+                return False
         given = [r for r in readings if len(r) == len(phrase.relations)
                  and self.graph.follow(RelationPath(start=speaker, relations=r))]  # fmt: skip
         return given == [phrase.relations]

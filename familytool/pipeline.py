@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,18 @@ from familytool.releases.build import ReleaseFacts, build_release, read_release
 from familytool.releases.columns import JSON_COLUMNS
 from familytool.runs import Appender, RunFolder, cut_torn_line, file_hash, funnel, read_graphs, read_rows, read_samples
 from familytool.validation.checks import check_sample
+
+GENERATED = (
+    "samples.jsonl",
+    "checks.jsonl",
+    "rejected.jsonl",
+    "graph.jsonl",
+    "tools.jsonl",
+    "preferences.jsonl",
+    "small_graphs.jsonl",
+    "refusals.jsonl",
+)
+"""What generation leaves; a later stage refuses files that somebody has changed since."""
 
 Progress = Callable[[str, int, int], None]
 """Called with (what, done, of) as work goes on."""
@@ -62,11 +74,12 @@ class Job:
     folder: Path = Path()
     documents_path: Path | None = None
     rejected_entries: list[str] = field(default_factory=list)
+    material: Material | None = field(default=None, repr=False)
 
     def documents(self) -> list[Tool]:
         """The tool documents, from `--documents`, the campaign's path, or the embedded catalogue."""
         if self._path() is None:
-            return [tool for name, value in tables.builtin_documents() for tool in read_tools(value, name)]
+            return list(read_tools(tables.builtin_documents(), self.rejected_entries))
         return read_documents(self._path() or Path(), self.rejected_entries)
 
     def _path(self) -> Path | None:
@@ -86,7 +99,7 @@ class Job:
         path = self._path()
         documents: Any = "builtin"
         if path is not None:
-            documents = {file.name: file_hash(file)["sha256"] for file in document_files(path)}
+            documents = sorted(str(file_hash(file)["sha256"]) for file in document_files(path))
         specification = self.campaign.family.specification
         family: Any = specification
         if specification is not None and tables.family_specification(specification) is None and (self.folder / specification).is_file():
@@ -95,8 +108,10 @@ class Job:
 
 
 def prepare(job: Job) -> Material:
-    """Documents read, preferences extracted, families grown; nothing is written."""
-    return prepare_material(job.campaign, job.documents(), job.folder)
+    """Documents read, preferences extracted, families grown, once for each job; nothing is written."""
+    if job.material is None:
+        job.material = prepare_material(job.campaign, job.documents(), job.folder)
+    return job.material
 
 
 def generate(job: Job, run: RunFolder, progress: Progress = no_progress) -> Material:
@@ -106,12 +121,20 @@ def generate(job: Job, run: RunFolder, progress: Progress = no_progress) -> Mate
         ShortfallError: a stratum or quota that cannot be filled; which one lacks how many rows, and why.
     """
     material = prepare(job)
+    if "generate" in run.manifest().get("stages", {}):
+        run.check_unchanged(GENERATED)
+        return material
     _write_material(job, material, run)
     planner = Planner(material)
     decided = _resume(run, planner)
     with run.appender("samples.jsonl") as samples, run.appender("rejected.jsonl") as rejected, run.appender("checks.jsonl") as checks:
         for stratum, wanted in job.campaign.generation.strata.items():
             _fill(stratum, wanted, job.campaign, material, planner, decided, (samples, rejected, checks), progress)
+    distinct = job.campaign.generation.distinct_tools
+    if distinct is not None and len(+planner.accepted) < distinct:
+        raise ShortfallError(
+            f"campaign '{job.campaign.name}': golden calls use {len(+planner.accepted)} tools, distinct_tools wants {distinct}; ask for more rows or fewer tools."
+        )
     unmet = planner.unmet_quotas()
     if unmet:
         raise ShortfallError(f"campaign '{job.campaign.name}': quotas are not met ({'; '.join(unmet)}); lower them or ask for more rows.")
@@ -269,6 +292,8 @@ def _write_graph(job: Job, material: Material, run: RunFolder) -> None:
 
 def validate(run: RunFolder, checks: tuple[CheckName, ...] = CHECKS, progress: Progress = no_progress) -> dict[str, Any]:
     """The four checks over the finished rows of a run, against its released graph; findings.jsonl and summary.json are written."""
+    if "generate" not in run.manifest().get("stages", {}):
+        raise FamilytoolError(f"{run.path}: generation has not finished, so there is no graph to check against; go on with it first.")
     graphs = read_graphs(run.path / "graph.jsonl")
     total = _count(run.path / "samples.jsonl")
     counts: dict[str, Any] = {"n_samples": 0, "by_check": {}, "by_code": {}, "by_tool": {}, "by_hop": {}}
@@ -330,24 +355,26 @@ def release(job: Job, run: RunFolder) -> ReleaseFacts:
         read_samples(run.path / "samples.jsonl"),
         run.rows("graph.jsonl"),
         documents,
-        {"baselines": baselines, **_sources(documents.values())},
+        {"baselines": baselines, **_sources(run)},
     )
     run.finish_stage("release", {"rows": facts.rows, "graph": facts.graph, "tools": facts.tools, "golden_tools": facts.golden_tools})
     return facts
 
 
-def _sources(documents: Iterable[Tool]) -> dict[str, Any]:
-    formats = {tool.source.get("format", "") for tool in documents}
+def _sources(run: RunFolder) -> dict[str, Any]:
+    """Where the tool documents come from, as the card says it."""
+    documents = run.manifest().get("identity", {}).get("documents")
+    formats = {row.get("source", {}).get("format", "") for row in run.rows("tools.jsonl")}
+    if documents == "builtin":
+        return {"documents": "the embedded catalogue of familytool", "sources": ["Tool documents and value tables: familytool, Apache-2.0"]}
+    hashes = ", ".join(str(h)[:16] for h in documents or ())
+    values = "Value tables: familytool, Apache-2.0"
     if "mtu-bench" in formats:
-        return {
-            "documents": "MTU-Bench evaluation files",
-            "sources": [
-                "Tool documents: MTU-Bench (github.com/MTU-Bench-Team/MTU-Bench), Apache-2.0; made from dialogue sets with licences of their own, see there before redistributing"
-            ],
-        }
+        return {"documents": f"MTU-Bench evaluation files (sha256 {hashes})",
+                "sources": ["Tool documents: MTU-Bench (github.com/MTU-Bench-Team/MTU-Bench), Apache-2.0; made from dialogue sets with licences of their own, see there before redistributing", values]}  # fmt: skip
     return {
-        "documents": "the embedded catalogue of familytool (or an OpenAI tool list that was given)",
-        "sources": ["Tool documents and value tables: familytool, Apache-2.0"],
+        "documents": f"files given by the user (sha256 {hashes})",
+        "sources": ["Tool documents: given by the user; their licence is not known to familytool", values],
     }
 
 
@@ -385,16 +412,22 @@ def score_published(path: Path, graph: Path) -> tuple[list[dict[str, Any]], int,
     rejected: list[str] = []
     kg = familytool_2025.read_graph(text_lines(graph), path.stem, rejected)
     samples = list(familytool_2025.read_samples(text_lines(path), path.stem, path.stem, rejected))
+    if not samples:
+        raise FamilytoolError(f"{path}: no FamilyTool row could be read ({rejected[-1] if rejected else 'the file is empty'}).")
+    if not len(kg):
+        raise FamilytoolError(f"{graph}: no triple could be read; expected one list ['head', 'relation', 'tail'] a line.")
     return shortcut_table(samples, lambda _: kg), len(samples), rejected
 
 
 def _need_samples(run: RunFolder) -> None:
     if "generate" not in run.manifest().get("stages", {}):
-        raise FamilytoolError(f"{run.path}: generation has not finished; `familytool generate` goes on with it.")
+        raise FamilytoolError(f"{run.path}: generation has not finished; the `run` or `generate` that made it goes on with it.")
+    run.check_unchanged(GENERATED)
 
 
 def report(job: Job, run: RunFolder) -> Path:
     """Write report.html from the files of the run."""
+    _need_samples(run)
     run.write_text("report.html", render_report(report_facts(job.campaign, run)))
     run.finish_stage("report", {})
     return run.path / "report.html"

@@ -38,6 +38,7 @@ class RunFolder:
         self._lock: int | None = None
 
     def __enter__(self) -> RunFolder:
+        self._refuse_foreign()
         with _writing(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
             self._take_lock()
@@ -71,15 +72,30 @@ class RunFolder:
             os.close(self._lock)
             self._lock = None
 
+    def _refuse_foreign(self) -> None:
+        """Leave alone a folder that is no run folder and holds something."""
+        if not self.path.is_dir() or (self.path / MANIFEST).exists():
+            return
+        foreign = sorted(p.name for p in self.path.iterdir() if p.name not in ("lock", "ledger.sqlite") and not p.name.endswith(".part"))
+        if foreign:
+            raise FamilytoolError(f"{self.path}: not a run folder (it holds {', '.join(foreign[:3])}); give a new or empty --run-dir.")
+
+    def holder(self) -> str:
+        """Who holds this folder now, or ""."""
+        path = self.path / "lock"
+        if not path.exists():
+            return ""
+        with path.open("rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                return file.read(200).decode("utf-8", "replace").strip() or "another process"
+        return ""
+
     def _claim(self, identity: dict[str, Json]) -> None:
         """Make the folder this run's, or find that it is another's."""
         manifest = self.manifest()
         if not manifest:
-            foreign = [p.name for p in self.path.iterdir() if p.name not in ("lock", "ledger.sqlite") and not p.name.endswith(".part")]
-            if foreign:
-                raise FamilytoolError(
-                    f"{self.path}: not a run folder (it holds {', '.join(sorted(foreign)[:3])}); give a new or empty --run-dir."
-                )
             self.write_json(MANIFEST, {"identity": identity, "stages": {}})
             return
         known = manifest.get("identity", {})
@@ -106,6 +122,20 @@ class RunFolder:
         if not isinstance(content, dict):
             raise FamilytoolError(f"{file}: not a manifest; give another --run-dir.")
         return content
+
+    def check_unchanged(self, names: Iterable[str]) -> None:
+        """Raise FamilytoolError if one of these finished files is not what the manifest says it was when it was finished."""
+        recorded = self.manifest().get("files", {})
+        for name in names:
+            path = self.path / name
+            if name not in recorded:
+                continue
+            if not path.is_file():
+                raise FamilytoolError(f"{path}: this finished file is missing; restore it, or remove the folder and run again.")
+            if file_hash(path) != recorded[name]:
+                raise FamilytoolError(
+                    f"{path}: changed since it was finished (its hash is not the manifest's); restore it, or remove the folder and run again."
+                )
 
     def finish_stage(self, stage: str, facts: dict[str, Json]) -> None:
         """Record that a stage is complete, with facts about it and the hashes of all files."""
@@ -332,8 +362,16 @@ def replace_folder(part: Path, target: Path) -> None:
     """Put a finished folder in its place; an old one of that name goes away only then."""
     with _writing(target):
         old = target.with_name(target.name + ".old.part")
-        shutil.rmtree(old, ignore_errors=True)
+        _remove(old)
         if target.exists():
             target.replace(old)
         part.replace(target)
-        shutil.rmtree(old, ignore_errors=True)
+        _remove(old)
+
+
+def _remove(path: Path) -> None:
+    """Remove a folder or a file that may not be there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)

@@ -1,3 +1,4 @@
+import datetime
 import tomllib
 from pathlib import Path
 
@@ -126,7 +127,7 @@ CAMPAIGNS = st.builds(
         }
     ),
     st.integers(0, 2**63 - 1),
-    st.dates(),
+    st.dates(datetime.date(1900, 1, 1), datetime.date(2200, 1, 1)),
     st.dictionaries(st.sampled_from(["hop1", "hop6", "no_tool"]), st.integers(1, 10**7), min_size=1),
     st.dictionaries(st.sampled_from(["2", "1+1"]), st.floats(1e-12, 9e5)),
     st.lists(TEXTS, max_size=2),

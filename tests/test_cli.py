@@ -82,9 +82,9 @@ MISTAKES = {
     "documents that are missing": (["run", "home", "--documents", "gone"], 2, r"gone: no such file or folder; --documents takes"),
     "documents that are not JSON": (["run", "home", "--documents", "no.json"], 1, r"no\.json: not JSON: .* line 1, column 1; is the file cut off"),
     "a text instead of a document": (["run", "home", "--documents", "text.json"], 1, r"text\.json.*a text instead of an object"),
-    "a number instead of a document": (["run", "home", "--documents", "number.jsonl"], 1, r"number\.jsonl:1: int '42' is no tool document; expected"),
+    "a number instead of a document": (["run", "home", "--documents", "number.jsonl"], 1, r"number\.jsonl:1: int '42' is no tool document of a known format; `familytool formats` lists them"),
     "documents that are cut off": (["run", "home", "--documents", "cut.json"], 1, r"cut\.json: not JSON: .*; is the file cut off"),
-    "an empty list of documents": (["run", "home", "--documents", "empty.json"], 1, r"empty\.json: list '\[\]' is no tool document; expected"),
+    "an empty list of documents": (["run", "home", "--documents", "empty.json"], 1, r"empty\.json: list '\[\]' is no tool document of a known format; `familytool formats` lists them"),
     "documents in another encoding": (["run", "home", "--documents", "latin.json"], 1, r"latin\.json: cannot be read as UTF-8"),
     "paper without documents": (["run", "paper"], 2, r"campaign 'paper' needs the MTU-Bench documents: give --documents FOLDER"),
     "a family with a cycle": (["run", "in_cycle.toml"], 2, r"cycle\.toml: .*(Ann|Eve)"),
@@ -195,7 +195,7 @@ def test_why_tells_where_each_value_comes_from_and_why_a_candidate_was_rejected(
 
 
 def test_validate_exits_with_one_where_a_finished_row_is_wrong(run_of_small: Made, tmp_path: Path) -> None:
-    (tmp_path / "manifest.json").write_text('{"identity": {}, "stages": {}}')
+    (tmp_path / "manifest.json").write_text('{"identity": {}, "stages": {"generate": {}}}')
     lines = (run_of_small.path / "samples.jsonl").read_text(encoding="utf-8").splitlines()
     row = json.loads(lines[0])
     row["calls"][0]["arguments"]["surplus"] = 1

@@ -31,8 +31,9 @@ PAPER = {
 
 def report_facts(campaign: Campaign, run: RunFolder) -> ReportFacts:
     """Counts, scores and ten samples spread over the set; parts whose files are not there yet are left out."""
-    counts: dict[str, Counter[Any]] = {key: Counter() for key in ("hop", "depth", "shape", "category", "tool", "size", "status")}
+    counts: dict[str, Counter[Any]] = {key: Counter() for key in ("hop", "depth", "shape", "category", "tool", "size")}
     total = 0
+    statuses: dict[str, str] = {}
     for sample in read_samples(run.path / "samples.jsonl"):
         total += 1
         counts["hop"][f"hop{sample.hops}"] += 1
@@ -41,7 +42,7 @@ def report_facts(campaign: Campaign, run: RunFolder) -> ReportFacts:
         counts["category"][sample.category] += 1
         counts["size"][len(sample.candidate_tools)] += 1
         counts["tool"].update(call.name for call in sample.calls)
-        counts["status"].update(sample.provenance.get("documents", ()))
+        statuses.update(zip((call.name for call in sample.calls), sample.provenance.get("documents", ()), strict=False))
     graphs = read_graphs(run.path / "graph.jsonl")
     size = GraphFacts(
         nodes=sum(len(g.nodes) for g in graphs.values()),
@@ -63,7 +64,7 @@ def report_facts(campaign: Campaign, run: RunFolder) -> ReportFacts:
         candidate_sizes=dict(sorted(counts["size"].items())),
         graph=size,
         funnel={name: StratumFunnel(**row) for name, row in funnel(run).items()},
-        document_statuses=dict(counts["status"].most_common()),
+        document_statuses=dict(Counter(statuses.values()).most_common()),
         gold_replay=GoldReplay(results["scores"]["strict"], results["n"]) if results else None,
         baselines=tuple(_baseline(row, size.people // max(1, len(graphs))) for row in results.get("baselines", ())),
         examples=_examples(run, total),

@@ -1,56 +1,127 @@
 """Tool documents from a file or folder, in whatever format they are.
 
-A format is one file of this folder with `looks_like` and `read_tools`, and one line in the tables below.
-The rule of detection: a JSONL record that has MTU-Bench's sentence is MTU-Bench; anything else is an OpenAI tool list.
+A format is one file of this folder (`NAME`, `CARRIES`, `LOST`, `looks_like`, `read_tools`, and `write_tools` where it can be
+written) and one line in the table below. The rule of detection: a file is of the first format of the table that claims its
+first record; the more particular formats stand first.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
+from typing import Literal
 
 from familytool.errors import FamilytoolError, UsageError
-from familytool.formats import mtu_bench, openai
+from familytool.formats import (
+    anthropic,
+    api_bank,
+    bfcl,
+    gemini,
+    mcp,
+    mtu_bench,
+    nestful,
+    openai,
+    openai_functions,
+    openai_responses,
+    openapi,
+    python_functions,
+    seal_tools,
+    taskbench,
+    tau_bench,
+    toolace,
+    toolalpaca,
+    toolbench,
+    xlam,
+)
 from familytool.formats.openai import DocumentError
 from familytool.formats.text import TextError, parse_json
 from familytool.model import Json, Tool
 
 MAX_FILE_BYTES = 256_000_000
-
-READERS: dict[str, Callable[[list[tuple[str, Json]], list[str]], Iterator[Tool]]] = {
-    "mtu-bench": lambda records, rejected: mtu_bench.read_tools(records, rejected),
-    "openai": lambda records, _: (tool for place, value in records for tool in openai.read_tools(value, place)),
-}
-"""Format name -> reader of (place, JSON value) pairs."""
+SUFFIXES = (".json", ".jsonl", ".yaml", ".yml", ".py")
 
 
-def read_documents(path: Path, rejected: list[str] | None = None) -> list[Tool]:
-    """All tool documents of a file, or of the `.json` and `.jsonl` files of a folder (in a folder with `*_eval.jsonl`, of these).
+@dataclass(frozen=True)
+class ToolFormat:
+    """A format of tool documents: how it is recognised, read and (perhaps) written, what it carries, and what is lost."""
+
+    name: str
+    looks_like: Callable[[Json], bool]
+    read_tools: Callable[[Iterable[tuple[str, Json]], list[str]], Iterator[Tool]]
+    write_tools: Callable[[Iterable[Tool]], Iterator[Json]] | None
+    container: Literal["json", "jsonl"]
+    carries: str
+    lost: str
+
+
+def _format(module: ModuleType) -> ToolFormat:
+    return ToolFormat(
+        module.NAME,
+        module.looks_like,
+        module.read_tools,
+        getattr(module, "write_tools", None),
+        getattr(module, "CONTAINER", "json"),
+        module.CARRIES,
+        module.LOST,
+    )
+
+
+TOOL_FORMATS: dict[str, ToolFormat] = {
+    module.NAME: _format(module)
+    for module in (
+        mtu_bench, bfcl, mcp, anthropic, gemini, xlam, toolace, seal_tools, nestful, api_bank, toolbench, toolalpaca, taskbench,
+        tau_bench, openapi, python_functions, openai_responses, openai_functions, openai,
+    )
+}  # fmt: skip
+"""All formats by name, in the order of detection."""
+
+
+def read_documents(path: Path, rejected: list[str] | None = None, format_name: str = "auto") -> list[Tool]:
+    """All tool documents of a file, or of the files of a folder (in a folder with `*_eval.jsonl`, of these).
 
     Args:
         path: file or folder.
         rejected: gets a sentence for each entry that is no tool document, so that nothing is dropped unseen.
+        format_name: a name of `TOOL_FORMATS`, or "auto" for the rule of detection, file by file.
 
     Raises:
-        UsageError: no such path, or a folder without such files.
+        UsageError: no such path or format, or a folder without such files.
         FamilytoolError: a file that is not JSON, is cut off, or holds something else than tool documents; file, line, way out.
     """
     rejected = rejected if rejected is not None else []
-    records = [pair for file in document_files(path) for pair in _records(file)]
-    format_name = "mtu-bench" if any(mtu_bench.looks_like(value) for _, value in records) else "openai"
-    if format_name == "openai":
-        for place, value in records:
-            if not openai.looks_like(value):
-                found = f"{type(value).__name__} {str(value)[:40]!r}"
-                raise FamilytoolError(f"{place}: {found} is no tool document; expected an OpenAI tool list or MTU-Bench *_eval.jsonl.")
-    try:
-        tools = list(READERS[format_name](records, rejected))
-    except DocumentError as error:
-        raise FamilytoolError(f"{path}: {error}; mend or remove this entry and run again.") from None
+    groups: dict[str, list[tuple[str, Json]]] = {}
+    for file in document_files(path):
+        records = list(_records(file))
+        groups.setdefault(_format_of(records, file, format_name), []).extend(records)
+    tools: list[Tool] = []
+    for name, records in groups.items():
+        try:
+            tools += TOOL_FORMATS[name].read_tools(records, rejected)
+        except DocumentError as error:
+            raise FamilytoolError(f"{path}: {error}; mend or remove this entry and run again.") from None
     if not tools:
-        raise FamilytoolError(f"{path}: no tool document was found.")
+        first = f" ({rejected[0]})" if rejected else ""
+        raise FamilytoolError(f"{path}: no tool document was found{first}.")
     return tools
+
+
+def _format_of(records: list[tuple[str, Json]], file: Path, format_name: str) -> str:
+    if format_name != "auto":
+        if format_name not in TOOL_FORMATS:
+            raise UsageError(f"'{format_name}': no format of tool documents; `familytool formats` lists them.")
+        return format_name
+    if not records:
+        raise FamilytoolError(f"{file}: the file is empty.")
+    for name, known in TOOL_FORMATS.items():
+        if known.looks_like(records[0][1]):
+            return name
+    found = f"{type(records[0][1]).__name__} {str(records[0][1])[:40]!r}"
+    raise FamilytoolError(
+        f"{records[0][0]}: {found} is no tool document of a known format; `familytool formats` lists them, --from names one."
+    )
 
 
 def document_files(path: Path) -> list[Path]:
@@ -59,9 +130,9 @@ def document_files(path: Path) -> list[Path]:
         return [path]
     if not path.is_dir():
         raise UsageError(f"{path}: no such file or folder; --documents takes a tool list (JSON), a JSONL file, or a folder of them.")
-    files = sorted(path.glob("*_eval.jsonl")) or sorted(p for p in path.iterdir() if p.suffix in (".json", ".jsonl"))
+    files = sorted(path.glob("*_eval.jsonl")) or sorted(p for p in path.iterdir() if p.suffix in SUFFIXES)
     if not files:
-        raise UsageError(f"{path}: the folder has no .json or .jsonl file.")
+        raise UsageError(f"{path}: the folder has no file ending in {', '.join(SUFFIXES)}.")
     return files
 
 
@@ -72,12 +143,24 @@ def _records(file: Path) -> Iterator[tuple[str, Json]]:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise FamilytoolError(f"{file}: cannot be read as UTF-8 text ({error}).") from None
-    if file.suffix == ".jsonl":
+    if file.suffix in (".py", ".yaml", ".yml"):
+        yield file.name, text
+    elif file.suffix == ".jsonl" or _is_lines(text):
         for number, line in enumerate(text.split("\n"), 1):
             if line.strip():
                 yield _parsed(line, f"{file.name}:{number}", file)
     else:
         yield _parsed(text, file.name, file)
+
+
+def _is_lines(text: str) -> bool:
+    """Whether a text holds one JSON value a line, whatever its name ends in (BFCL's files are such)."""
+    first, _, second = text.lstrip().partition("\n")
+    try:
+        parse_json(first)
+    except TextError:
+        return False
+    return bool(second.strip())
 
 
 def text_lines(file: Path) -> Iterator[tuple[str, str]]:

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
+from familytool.formats.graph_lines import read_literal_lines
 from familytool.formats.openai import DocumentError, status
 from familytool.formats.schema import normalise_parameters
 from familytool.formats.text import TextError, parse_json, parse_python_literal
@@ -73,24 +74,7 @@ def read_graph(lines: Iterable[tuple[str, str]], graph_id: str, rejected: list[s
     >>> len(graph), bad
     (1, ['kg.txt:2: neither JSON nor a Python literal (ValueError)'])
     """
-    graph = KnowledgeGraph(graph_id=graph_id)
-    for place, line in lines:
-        if not line.strip():
-            continue
-        try:
-            value = parse_python_literal(line.strip())
-        except TextError as error:
-            rejected.append(f"{place}: {error}")
-            continue
-        if not isinstance(value, list) or len(value) != 3 or not all(isinstance(name, str) and name.strip() for name in value):
-            found = f"a list of {len(value)}" if isinstance(value, list) else type(value).__name__
-            rejected.append(f"{place}: expected a list of three names ['head', 'relation', 'tail'], found {found}: {line.strip()[:60]}")
-            continue
-        triple = Triple(head=value[0], relation=value[1], tail=value[2])
-        if triple in graph:
-            rejected.append(f"{place}: the triple {_shown(triple)} stands in an earlier line; kept once")
-        graph.add(triple)
-    return graph
+    return read_literal_lines(lines, graph_id, rejected)
 
 
 def _sample(row: Json, place: str, benchmark: str, graph_id: str) -> Sample:
@@ -307,7 +291,3 @@ def _span(text: str, query: str) -> tuple[int, int] | None:
         return None
     found = re.search(rf"(?<!\w)(?<!\d[.:,]){re.escape(text)}(?!\w|[.:,]\d)", query, re.IGNORECASE)
     return found.span() if found else None
-
-
-def _shown(triple: Triple) -> str:
-    return f"[{triple.head}, {triple.relation}, {triple.tail}]"

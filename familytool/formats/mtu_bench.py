@@ -15,6 +15,9 @@ from familytool.formats.schema import normalise_parameters
 from familytool.formats.text import TextError, bracketed, parse_json_prefix, parse_python_literal
 from familytool.model import Json, Tool, canonical
 
+NAME = "mtu-bench"
+CARRIES = "names, descriptions, types, defaults and patterns where a version states them, names of results"
+LOST = ""
 MARKER = "The following is a list of APIs and their parameters that you can use:"
 
 

@@ -1,12 +1,29 @@
-"""OpenAI tool lists: chat form, the flat form of the Responses API, and legacy functions."""
+"""OpenAI tool lists in chat form; the flat form of the Responses API and legacy functions are read here too.
+
+Three forms are one reader, since files mix them; `openai_responses.py` and `openai_functions.py` write the other two.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from familytool.formats.aliases import FITTING
+from familytool.formats.duplicates import merge_duplicates
 from familytool.formats.schema import normalise_parameters
-from familytool.model import Json, Tool
+from familytool.model import Json, Tool, ToolCall
+
+NAME = "openai"
+CARRIES = "names, descriptions, JSON Schema; no response schema, no return values"
+LOST = "response schemas, notes and our x-phrase hints"
+CONTAINER = "json"
+
+_FOREIGN = frozenset(
+    {"input_schema", "inputSchema", "functionDeclarations", "function_declarations", "required_parameters", "optional_parameters",
+     "query_parameters", "path_parameters", "arguments", "input_parameters", "api_name", "apis"}
+)  # fmt: skip
+"""Keys under which other formats keep their parameters: read as OpenAI, such a tool would silently have none."""
 
 
 class DocumentError(ValueError):
@@ -15,11 +32,16 @@ class DocumentError(ValueError):
 
 def looks_like(value: Json) -> bool:
     """Whether this is a list of tools (or {"tools": [...]}, or one tool) in one of OpenAI's forms."""
-    entries = _entries(value)
-    return bool(entries) and all(isinstance(e, dict) and ("function" in e or "name" in e) for e in entries)
+    entries = entries_of(value)
+    return bool(entries) and all(isinstance(e, dict) and _is_function(e) and not _FOREIGN & e.keys() for e in entries)
 
 
-def _entries(value: Json) -> list[Json]:
+def _is_function(entry: dict[str, Json]) -> bool:
+    return isinstance(entry["function"], dict) if "function" in entry else "name" in entry
+
+
+def entries_of(value: Json) -> list[Json]:
+    """The entries of a list, of {"tools": [...]} or {"functions": [...]}, or the one tool itself."""
     if isinstance(value, dict):
         for key in ("tools", "functions"):
             if isinstance(value.get(key), list):
@@ -28,37 +50,80 @@ def _entries(value: Json) -> list[Json]:
     return value if isinstance(value, list) else []
 
 
-def read_tools(value: Json, place: str) -> Iterator[Tool]:
-    """The tools of an OpenAI tool list; `place` goes into each tool's source.
+def read_tools(records: Iterable[tuple[str, Json]], rejected: list[str]) -> Iterator[Tool]:
+    """The tools of OpenAI tool lists, in order.
+
+    Args:
+        records: (place, list) pairs; the place goes into each tool's source.
+        rejected: gets a sentence for each entry that is no object, has no name, or has a schema that is no schema.
 
     Raises:
-        DocumentError: an entry that is no object, has no name, or a schema that is no schema.
+        DocumentError: a record that is neither a list nor an object.
     """
-    for number, entry in enumerate(_entries(value), 1):
-        if not isinstance(entry, dict):
-            raise DocumentError(f"entry {number} is {_shown(entry)}, not an object with a name and parameters")
-        function = entry["function"] if isinstance(entry.get("function"), dict) else entry
-        name = function.get("name")
-        if not isinstance(name, str) or not name.strip():
-            raise DocumentError(f"entry {number} has no name")
-        description = function.get("description", "")
-        try:
-            schema, notes = normalise_parameters(function.get("parameters"))
-        except ValueError as error:
-            raise DocumentError(f"tool '{name}': {error}") from None
-        sentences = function.get("x-phrase", schema.pop("x-phrase", None))
-        if isinstance(sentences, list) and all(isinstance(text, str) and len(text) <= 2_000 for text in sentences):
-            schema["x-phrase"] = sentences[:200]
-        elif sentences is not None:
-            notes.append("x-phrase is no list of sentences; left out")
-        yield Tool(
-            name=name,
-            description=description if isinstance(description, str) else "",
-            parameters=schema,
-            source={"format": "openai", "place": place, "status": status(schema), "version": "1", "uses": "1"},
-            notes=tuple(notes),
-            raw=entry,
-        )
+    yield from merge_duplicates(_read(records, rejected))
+
+
+def _read(records: Iterable[tuple[str, Json]], rejected: list[str]) -> Iterator[Tool]:
+    for place, value in records:
+        if not isinstance(value, list | dict):
+            raise DocumentError(f"{place}: {shown(value)} is no tool list")
+        for number, entry in enumerate(entries_of(value), 1):
+            try:
+                yield _tool(entry, place, number)
+            except ValueError as error:
+                rejected.append(f"{place}: {error}")
+
+
+def _tool(entry: Json, place: str, number: int) -> Tool:
+    if not isinstance(entry, dict):
+        raise DocumentError(f"entry {number} is {shown(entry)}, not an object with a name and parameters")
+    function = entry["function"] if isinstance(entry.get("function"), dict) else entry
+    return read_entry(function, entry, f"entry {number}", function.get("parameters"), {"format": NAME, "place": place})
+
+
+def read_entry(document: dict[str, Json], raw: Json, which: str, parameters: Json, origin: dict[str, str]) -> Tool:
+    """One tool of a form that has `name` and `description` and keeps its JSON Schema under some key.
+
+    Args:
+        document: the object with the name.
+        raw: the document as it was, the envelope included.
+        which: how an error calls a document without a name.
+        parameters: its schema, already taken out of the document.
+        origin: `format` and `place` of the source.
+
+    Raises:
+        DocumentError: no name, or a schema that is no schema.
+    """
+    name = document.get("name")
+    if not isinstance(name, str) or not name.strip():
+        raise DocumentError(f"{which} has no name")
+    description = document.get("description")
+    try:
+        schema, notes = normalise_parameters(parameters)
+    except ValueError as error:
+        raise DocumentError(f"tool '{name}': {error}") from None
+    dialect = schema.pop("$schema", None)
+    if dialect is not None:
+        notes.append(f"#/$schema: {shown(dialect)} read as JSON Schema 2020-12; left out")
+    sentences = document.get("x-phrase", schema.pop("x-phrase", None))
+    if isinstance(sentences, list) and all(isinstance(text, str) and len(text) <= 2_000 for text in sentences):
+        schema["x-phrase"] = sentences[:200]
+    elif sentences is not None:
+        notes.append("x-phrase is no list of sentences; left out")
+    if not isinstance(description, str):
+        notes.append("no description is given" if description is None else f"description is {shown(description)}, no text; left out")
+    if len(name) > 64:
+        notes.append(f"the name has {len(name)} characters; providers take 64, so it is offered to them by an alias")
+    elif not FITTING.fullmatch(name):
+        notes.append("the name has characters that providers refuse, so it is offered to them by an alias")
+    return Tool(
+        name=name,
+        description=description if isinstance(description, str) else "",
+        parameters=schema,
+        source={**origin, "status": status(schema), "version": "1", "uses": "1"},
+        notes=tuple(notes),
+        raw=raw,
+    )
 
 
 def status(schema: dict[str, Any]) -> str:
@@ -67,14 +132,34 @@ def status(schema: dict[str, Any]) -> str:
     return "ok" if all(typed) else "partly-typed" if any(typed) else "untyped"
 
 
-def _shown(value: Json) -> str:
+def shown(value: Json) -> str:
+    """A value in an error or note: its type and at most forty characters."""
     text = repr(value)
     return f"{type(value).__name__} {text if len(text) <= 40 else text[:37] + '...'}"
 
 
-def write_tools(tools: list[Tool]) -> list[dict[str, Json]]:
-    """The same tools in chat form."""
+def write_tools(tools: Iterable[Tool]) -> Iterator[Json]:
+    """One list of the same tools in chat form."""
+    yield [{"type": "function", "function": as_function(tool)} for tool in tools]
+
+
+def as_function(tool: Tool) -> dict[str, Json]:
+    """Name, description and schema, as all three forms of OpenAI hold them."""
+    return {"name": tool.name, "description": tool.description, "parameters": tool.as_candidate().parameters}
+
+
+def write_calls(calls: Iterable[ToolCall]) -> list[Json]:
+    """The `tool_calls` of an assistant's message; arguments are JSON text, encoded once.
+
+    >>> write_calls([ToolCall(name="f", arguments={"a": 1})])[0]["function"]
+    {'name': 'f', 'arguments': '{"a": 1}'}
+    """
     return [
-        {"type": "function", "function": {"name": t.name, "description": t.description, "parameters": t.as_candidate().parameters}}
-        for t in tools
+        {"id": f"call_{number}", "type": "function", "function": {"name": call.name, "arguments": arguments_text(call)}}
+        for number, call in enumerate(calls, 1)
     ]
+
+
+def arguments_text(call: ToolCall) -> str:
+    """The arguments as the JSON text that OpenAI's forms want."""
+    return json.dumps(call.arguments, ensure_ascii=False)

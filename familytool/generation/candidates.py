@@ -11,7 +11,7 @@ from functools import cached_property
 from familytool.catalogue import tables
 from familytool.generation.extraction import name_words
 from familytool.generation.usable import UsableTool
-from familytool.model import Tool
+from familytool.model import Tool, canonical
 
 _COMMON = frozenset(
     [
@@ -53,6 +53,14 @@ class Catalogue:
         self.tools = {tool.name: tool for tool in tools}
         self.pool = {tool.name: tool.as_candidate() for tool in pool}
         self.names = tuple(self.pool)
+        alike: dict[str, list[str]] = {}
+        for name, tool in self.pool.items():
+            alike.setdefault(canonical([tool.description, tool.parameters]), []).append(name)
+        self._twins = {name: frozenset(names) for names in alike.values() for name in names}
+
+    def _either(self, name: str) -> frozenset[str]:
+        """The tools of which either would do: by the table, or since their documents differ in the name alone."""
+        return tables.interchangeable().get(name, frozenset({name})) | self._twins.get(name, frozenset())
 
     @cached_property
     def _clusters(self) -> dict[str, frozenset[str]]:
@@ -84,7 +92,7 @@ class Catalogue:
             absent: tools asked for that must not (a `no_tool` sample); neither may their confusable ones.
         """
         wanted = max(rng.randint(*size), len(golden))
-        blocked = {name for name in [*golden, *absent] for name in (name, *tables.interchangeable().get(name, ()))}
+        blocked = {other for name in [*golden, *absent] for other in (name, *self._either(name))}
         blocked.update(other for name in absent for other in self.confusable(name))
         chosen: list[str] = []
 
@@ -95,7 +103,7 @@ class Catalogue:
                     return
                 if name not in blocked:
                     chosen.append(name)
-                    blocked.update((name, *tables.interchangeable().get(name, ())))
+                    blocked.update((name, *self._either(name)))
 
         others = wanted - len(golden)
         near = [name for target in golden for name in self.confusable(target)]

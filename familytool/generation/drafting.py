@@ -128,7 +128,7 @@ ADJUNCTS = {
     "restaurant": "at {}", "coffee_shop": "at {}", "bakery": "at {}", "supermarket": "at {}", "pizza_store": "from {}",
     "hotel": "at {}", "museum": "at {}", "cinema": "at {}", "airline": "with {}", "artist": "by {}", "author": "by {}",
     "director": "by {}", "city": "in {}", "area": "in {}", "country": "in {}", "state": "in {}", "address": "at {}",
-    "room": "in {}", "date": "on {}", "birthday": "on {}", "day_off": "on {}", "anniversary": "on {}", "time": "at {}",
+    "room": "in {}", "date": "on {}", "birthday": "on {}", "day_off": "on {}", "time": "at {}",
     "wake_up_time": "at {}", "dinner_time": "at {}", "leave_time": "at {}", "bedtime": "at {}", "count": "for {}",
     "account_number": "with {}", "phone_number": "to {}", "email": "to {}", "person": "for {}", "dentist": "with {}",
     "doctor": "with {}", "therapist": "with {}", "tutor": "with {}", "trainer": "with {}", "money": "for {}", "language": "in {}",

@@ -23,7 +23,7 @@ class Person(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    name: str = Field(min_length=1, max_length=80)
+    name: str = Field(min_length=1, max_length=80, pattern=r"^\S(?:[^\x00-\x1f\x7f]*\S)?$")
     gender: Literal["female", "male"]
     mother: str | None = None
     father: str | None = None
@@ -66,7 +66,10 @@ def load_specification(name_or_path: str, folder: Path = Path()) -> list[Person]
         raise UsageError(f"{place}: not a TOML file ({error}).") from None
     except ValidationError as error:
         fault = error.errors()[0]
-        raise UsageError(f"{place}: {'.'.join(map(str, fault['loc']))}: {fault['msg']}.") from None
+        where = ".".join(map(str, fault["loc"]))
+        if fault["type"] == "extra_forbidden":
+            raise UsageError(f"{place}: {where}: unknown key; known here: {', '.join(Person.model_fields)}.") from None
+        raise UsageError(f"{place}: {where}: {fault['msg']}.") from None
     check_people(people, place)
     return people
 

@@ -102,6 +102,10 @@ def prepare_material(campaign: Campaign, documents: Iterable[Tool], folder: Path
     kinds = {concept.kind for concept in concepts} | PEOPLE_KINDS
     askable = [t for t in tools if any(p.takes_fact and p.kind in kinds for p in t.parameters.values())]
     refusals += [Refusal(t.name, "", "no relation of the graph fits any of its parameters") for t in tools if t not in askable]
+    if not askable:
+        reasons = Counter(f"{r.tool}: {r.reason}" if r.parameter == "" else f"{r.tool}.{r.parameter}: {r.reason}" for r in refusals)
+        told = "; ".join(reason for reason, _ in reasons.most_common(3)) or "no document takes a fact about a person"
+        raise ShortfallError(f"none of the {len(documents)} tool documents can be asked for ({told}); give others, or x-phrase hints.")
     golden = _golden_pool(askable, campaign)
     refusals += [
         Refusal(t.name, "", f"not among the {generation.distinct_tools} tools of the golden calls; offered as a candidate")

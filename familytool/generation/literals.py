@@ -16,7 +16,7 @@ from familytool.generation.usable import Parameter
 from familytool.model import Json, Tool
 from familytool.phrasing import WEEKDAYS, join_spoken, spoken_forms
 
-DATE_KINDS = frozenset({"date", "birthday", "anniversary", "day_off"})
+DATE_KINDS = frozenset({"date", "birthday", "day_off"})
 TIME_KINDS = frozenset({"time", "wake_up_time", "bedtime", "dinner_time", "leave_time"})
 NUMBER_KINDS = frozenset({"count", "money", "percentage", "temperature", "volume", "rating", "duration_minutes", "year"})
 _ISO = re.compile(r"\\d\{4\}-\\d\{2\}-\\d\{2\}|YYYY-MM-DD", re.IGNORECASE)

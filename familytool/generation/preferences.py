@@ -22,7 +22,6 @@ from familytool.model import Preference, Triple
 FORMATTED = frozenset(
     [
         "birthday",
-        "anniversary",
         "day_off",
         "wake_up_time",
         "bedtime",
@@ -120,7 +119,7 @@ def choose_relations(preferences: Iterable[Preference], people: int, wanted: int
     return ordered[:wanted], refused
 
 
-DATES = frozenset({"birthday", "anniversary", "day_off"})
+DATES = frozenset({"birthday", "day_off"})
 TABLE_NOW = datetime.date(2025, 6, 2)
 """The value tables hold dates of the year after this day; a campaign with another `now` shifts them."""
 

@@ -28,6 +28,8 @@ RARE_TERMS = frozenset(
     {"hubby", "missus", "mama", "papa", "nana", "granny", "better half", "other half", "little one", "bro", "sis", "spouse", "buddy", "pal"}
 )
 MAX_ALTERNATIVES = 95
+SCHOOL_KINDS = frozenset({"school", "kindergarten", "teacher_name", "school_subject"})
+"""Facts that are asked for only of people who may be of school age."""
 REACHES = frozenset({"phone_number", "email", "username"})
 SENDING = frozenset({"send", "call", "text", "place", "make", "invite", "share", "message", "gift", "transfer", "forward"})
 """What reaches a person, and first words of tools that reach somebody: nobody sends or calls himself."""
@@ -103,6 +105,9 @@ def build_sample(order: Order, world: World, catalogue: Catalogue) -> Sample | N
         return NotBuilt("shared_triples", "two chains share a fact, so the number of golden triples would not be that of the stratum")
     golden = [] if order.kind == "no_tool" else [c.tool.name for c in clauses]
     absent = [c.tool.name for c in clauses] if order.kind == "no_tool" else []
+    offered = catalogue.draw(rng, golden, absent, order.size, order.confusable)
+    if len(offered) < order.size[0]:
+        return NotBuilt("too_few_candidates", f"{len(offered)} tools can be offered, candidate_tools.size asks for {order.size[0]} or more")
     return Sample(
         id=f"{order.benchmark}-{order.stratum}-{order.number:06d}",
         benchmark=order.benchmark,
@@ -110,7 +115,7 @@ def build_sample(order: Order, world: World, catalogue: Catalogue) -> Sample | N
         speaker=speaker,
         query=query,
         graph_id=world.graph_id,
-        candidate_tools=catalogue.draw(rng, golden, absent, order.size, order.confusable),
+        candidate_tools=offered,
         golden_triples=triples,
         golden_paths=paths,
         calls=() if order.kind == "no_tool" else calls,
@@ -270,6 +275,8 @@ def _fact_options(
     owners = [speaker] if length == 1 else [p for p, paths in distance.items() if len(paths[0]) == length - 1]
     if length == 1 and kind in REACHES and name_words(tool)[:1] and name_words(tool)[0] in SENDING:
         owners = []
+    if kind in SCHOOL_KINDS:
+        owners = [p for p in owners if _may_go_to_school(p, distance, world)]
     options: list[tuple[Concept | None, str]] = [(concept, owner) for concept in concepts for owner in owners]
     rng.shuffle(options)
     if kind in ("person", "child"):
@@ -281,14 +288,20 @@ def _fact_options(
     return options
 
 
+def _may_go_to_school(person: str, distance: dict[str, list[tuple[str, ...]]], world: World) -> bool:
+    """Whether a person may be of school age: someone's child or sibling as seen from the speaker, with no child of his or her own."""
+    has_children = any(t.relation in ("son", "daughter") for t in world.graph.neighbours(person))
+    return not has_children and (person not in distance or distance[person][0][-1] in CHILDREN)
+
+
 def _name_owner(rng: random.Random, speaker: str, owner: str, world: World) -> KinPhrase | None:
-    """A phrase for a person; six times in ten one whose words are no relation's name, rare words seldom."""
+    """A phrase for a person; seven times in ten one whose words are no relation's name, rare words seldom."""
     phrases = world.kin.phrases(speaker, owner)
     if not phrases:
         return None
     names = " ".join(world.graph.relations)
     everyday = [p for p in phrases if not any(term.split()[0] in names for term in p.terms)]
-    pool = everyday if everyday and rng.random() < 0.62 else list(phrases)
+    pool = everyday if everyday and rng.random() < 0.72 else list(phrases)
     pool = [p for p in pool if len(p.terms) == 1 or not RARE_TERMS.intersection(p.terms)] or pool
     weights = [(0.15 if RARE_TERMS.intersection(p.terms) else 1.0) * (1.0 if len(p.terms) == 1 else 0.6) for p in pool]
     return rng.choices(pool, weights)[0]

@@ -103,7 +103,7 @@ def usable_tools(documents: Iterable[Tool], exceptions: Iterable[DocumentExcepti
                 Refusal(
                     name,
                     "",
-                    f"version {other.tool.source.get('version', '?')} ({other.tool.source.get('status', '?')}) is not used; version {best.tool.source.get('version', '?')} is",
+                    f"version {_version(other.tool)} is not used; version {_version(best.tool)} is",
                 )
             )
         refusals.extend(Refusal(name, p.path, p.reason) for p in best.parameters.values() if p.kind == "none")
@@ -113,6 +113,15 @@ def usable_tools(documents: Iterable[Tool], exceptions: Iterable[DocumentExcepti
         else:
             refusals.append(Refusal(name, "", "no sentence can fill its required parameters with values of known kinds"))
     return chosen, refusals
+
+
+def _version(tool: Tool) -> str:
+    return f"{tool.source.get('version', '?')} ({tool.source.get('status', '?')}, {tool.source.get('place', '?')})"
+
+
+def _is_one_line(text: str) -> bool:
+    """Whether a sentence holds nothing but printable characters on one line."""
+    return all(character.isprintable() for character in text)
 
 
 def phrase_faults(tool: Tool, parameters: dict[str, Parameter]) -> list[str]:
@@ -126,7 +135,9 @@ def phrase_faults(tool: Tool, parameters: dict[str, Parameter]) -> list[str]:
             continue
         slots = {*template.slots, *(name for names in template.segments for name in names)} if template else set()
         unknown = sorted(slots - set(parameters))
-        if template is None:
+        if template is not None and not _is_one_line(text):
+            faults.append(f"x-phrase: {ascii(text)[:60]} holds a control character; the sentence is not used")
+        elif template is None:
             faults.append(f"x-phrase: {str(text)[:40]!r} is no sentence")
         elif unknown:
             faults.append(f"x-phrase: {text!r} names {', '.join(unknown)}, which the document does not have; the sentence is not used")
@@ -237,6 +248,8 @@ def _leaves(schema: dict[str, Json], keys: tuple[str, ...]) -> Iterator[tuple[tu
 
 def _usable_sentence(text: str, tool: Tool, parameters: dict[str, Parameter]) -> Template | None:
     """The sentence, if every slot outside segments can be filled and all required parameters are among them."""
+    if not _is_one_line(text):
+        return None
     try:
         template = parse_template(text)
     except ValueError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from familytool.catalogue import tables
 from familytool.graph import KnowledgeGraph
-from familytool.model import Check, Finding, Json, Sample, Triple, Verdict
+from familytool.model import Check, Finding, Json, Sample, Tool, Triple, Verdict
 
 
 def check_feasibility(sample: Sample, graph: KnowledgeGraph) -> Check:
@@ -33,7 +33,11 @@ def _tool_findings(sample: Sample) -> list[Finding]:
     if sample.kind == "no_tool" and isinstance(wording, list):
         asked = [clause["tool"] for clause in wording]
     for name in asked:
-        others = [other for other in offered if other != name and tables.either_would_do(name, other)]
+        others = [
+            tool.name
+            for tool in sample.candidate_tools
+            if tool.name != name and (tables.either_would_do(name, tool.name) or _is_twin(sample, name, tool))
+        ]
         if sample.kind == "no_tool":
             others += [other for other in offered if other == name]
         found += [
@@ -50,6 +54,12 @@ def _tool_findings(sample: Sample) -> list[Finding]:
             for other in dict.fromkeys(others)
         ]
     return found
+
+
+def _is_twin(sample: Sample, name: str, other: Tool) -> bool:
+    """Whether another candidate's document differs from the named tool's in nothing but the name."""
+    named = next((tool for tool in sample.candidate_tools if tool.name == name), None)
+    return named is not None and (named.description, named.parameters) == (other.description, other.parameters)
 
 
 def _graph_findings(sample: Sample, graph: KnowledgeGraph) -> list[Finding]:

@@ -16,7 +16,8 @@ from familytool.generation.usable import MIN_VALUES, PEOPLE_KINDS, usable_tools
 from familytool.model import Tool
 from familytool.phrasing import Phrase, fault, fill, parse_template
 
-TOOLS = [tool for name, document in tables.builtin_documents() for tool in read_tools(document, name)]
+REJECTED: list[str] = []
+TOOLS = list(read_tools(tables.builtin_documents(), REJECTED))
 USABLE, REFUSALS = usable_tools(TOOLS)
 VALUES = sorted(f.name.removesuffix(".txt") for f in files("familytool.catalogue").joinpath("values").iterdir())
 NAME_LISTS = {"given_name", "given_name_female", "given_name_male"}

@@ -210,7 +210,7 @@ def test_a_file_at_fault_is_an_error_that_names_it_and_what_was_found(tmp_path: 
 def test_a_path_that_holds_no_documents_is_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such file or folder"):
         read_documents(tmp_path / "missing")
-    with pytest.raises(UsageError, match=r"no \.json or \.jsonl file"):
+    with pytest.raises(UsageError, match=r"no file ending in \.json"):
         read_documents(tmp_path)
 
 

@@ -39,7 +39,7 @@ def survives(seed: int) -> bool:
     rng = random.Random(seed)
     documents = [document for _, listed in tables.builtin_documents() for document in listed]
     try:
-        tools = list(read_tools(with_junk(rng.sample(documents, 12), rng), "test.json"))
+        tools = list(read_tools([("test.json", with_junk(rng.sample(documents, 12), rng))], []))
         material = prepare_material(CAMPAIGN, tools)
     except (DocumentError, FamilytoolError):
         return False
