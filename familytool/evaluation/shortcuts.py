@@ -143,6 +143,12 @@ def _only_leaf(fact: GraphFact, facts: Facts, sample: Sample) -> float:
     return _among((t.tail for t in sample.golden_triples if t.tail not in heads), fact.value)
 
 
+def _everybody(fact: GraphFact, facts: Facts, sample: Sample) -> float:
+    """The golden facts and the same relation of everybody are given: any value of the right kind among them."""
+    relation = fact.path.relations[-1]
+    return _among((tail for person in facts.people for tail in facts.graph.tails(person, relation)), fact.value)
+
+
 Guesser = Callable[[GraphFact, Facts, Sample], float | None]
 
 BASELINES: dict[str, tuple[str, Guesser, float | None]] = {
@@ -152,6 +158,7 @@ BASELINES: dict[str, tuple[str, Guesser, float | None]] = {
     "own_relation": ("the right relation, the speaker's own (chains through kin only)", _own, None),
     "close_relative": ("the right relation of a random close relative (two-hop chains only)", _close_relative, None),
     "only_leaf": ("golden sub-graph given: its only leaf", _only_leaf, None),
+    "everybody": ("golden sub-graph and the same relation of everybody given: pick by kind", _everybody, None),
 }
 """Name -> (what the guesser does, its chance of being right on one fact or None where it does not apply, goal for families of eight)."""
 
