@@ -24,7 +24,7 @@ from familytool.formats.documents import document_files, read_documents, text_li
 from familytool.formats.openai import read_tools
 from familytool.generation.generate import Material, Planner, make_candidate, prepare_material
 from familytool.generation.preferences import small_graphs
-from familytool.generation.samples import NotBuilt
+from familytool.generation.samples import NotBuilt, Order
 from familytool.graph import KnowledgeGraph
 from familytool.kgetool.score import score
 from familytool.model import Check, CheckName, Rejection, Sample, Tool, Triple, digest
@@ -218,7 +218,7 @@ def _fill(stratum: str, wanted: int, campaign: Campaign, material: Material, pla
                 f"(rejected: {told}); ask for fewer rows, more people or attributes, or more documents."
             )
         names = [tool.name for tool in order.tools]
-        outcome, verdicts = _decide(make_candidate(material, order), material, order.number, campaign, decided)
+        outcome, verdicts = _decide(make_candidate(material, order), material, order, campaign, decided)
         if isinstance(outcome, Sample):
             checks.write(verdicts)
             samples.write([outcome])
@@ -233,13 +233,13 @@ def _fill(stratum: str, wanted: int, campaign: Campaign, material: Material, pla
 
 
 def _decide(
-    candidate: Sample | NotBuilt, material: Material, number: int, campaign: Campaign, decided: _Decided
+    candidate: Sample | NotBuilt, material: Material, order: Order, campaign: Campaign, decided: _Decided
 ) -> tuple[Sample | Rejection, list[Check]]:
     def reject(check: str, code: str, message: str) -> Rejection:
         return Rejection(
             id="",
             stratum="",
-            candidate=number,
+            candidate=order.number,
             check=check,
             code=code,
             message=message,
@@ -250,7 +250,7 @@ def _decide(
         return reject("generate", candidate.code, candidate.message), []
     if any(key in decided.seen for key in _keys(candidate)):
         return reject("duplicates", "duplicate_sample", "the same words, or the same call along the same paths, were accepted before"), []
-    verdicts = check_sample(candidate, material.world_of(number).graph, campaign.validation.checks)
+    verdicts = check_sample(candidate, material.world_of(order.stratum, order.number).graph, campaign.validation.checks)
     for check in verdicts:
         if check.verdict != "pass":
             finding = check.findings[0] if check.findings else None

@@ -59,9 +59,12 @@ class Material:
             self._worlds[index] = _build(self, index)
         return self._worlds[index]
 
-    def world_of(self, number: int) -> World:
-        """The family of a candidate: 16 candidates in a row share one, so that few graphs need to be in memory."""
-        return self.world(number // 16 % self.campaign.family.count)
+    def world_of(self, stratum: str, number: int) -> World:
+        """The family of a candidate: a run of candidates shares one, as many as the stratum wants of each family, at most 64, so
+        that few graphs need to be in memory and none is built again and again."""
+        families = self.campaign.family.count
+        together = min(64, max(1, self.campaign.generation.strata.get(stratum, 0) // families))
+        return self.world(number // together % families)
 
 
 def _build(material: Material, index: int) -> World:
@@ -250,4 +253,4 @@ def _places(tool: UsableTool, kinds: set[str]) -> int:
 
 def make_candidate(material: Material, order: Order) -> Sample | NotBuilt:
     """The candidate that an order asks for."""
-    return build_sample(order, material.world_of(order.number), material.catalogue)
+    return build_sample(order, material.world_of(order.stratum, order.number), material.catalogue)

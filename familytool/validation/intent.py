@@ -24,8 +24,8 @@ def kin(graph: KnowledgeGraph) -> Kin:
     """The kinship of a graph, computed once for each."""
     known = _kin_of.get(id(graph))
     if known is None or known[0] is not graph:
-        if len(_kin_of) > 256:
-            _kin_of.clear()
+        if len(_kin_of) >= 32:
+            del _kin_of[next(iter(_kin_of))]
         known = (graph, Kin(graph))
         _kin_of[id(graph)] = known
     return known[1]

@@ -50,7 +50,7 @@ def survives(seed: int) -> bool:
             if order is not None:
                 sample = make_candidate(material, order)
                 if not isinstance(sample, NotBuilt):
-                    check_sample(sample, material.world_of(number).graph)
+                    check_sample(sample, material.world_of(stratum, number).graph)
                 planner.record(stratum, [tool.name for tool in order.tools], taken=False)
     return True
 

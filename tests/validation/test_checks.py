@@ -198,6 +198,8 @@ def test_a_candidate_that_repeats_words_or_call_of_an_accepted_row_is_a_duplicat
     same_call = row.model_copy(update={"query": "In other words.", "id": "x"})
     material = pipeline.prepare(small.job)
     decided = pipeline._Decided(seen=set(pipeline._keys(row)))
+    order = pipeline.Planner(material).order("hop1", 0)
+    assert order is not None
     for candidate, code in ((same_words, "duplicate_sample"), (same_call, "duplicate_sample"), (other, "")):
-        outcome, _ = pipeline._decide(candidate, material, 0, small.job.campaign, decided)
+        outcome, _ = pipeline._decide(candidate, material, order, small.job.campaign, decided)
         assert getattr(outcome, "code", "") == code
