@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from familytool.formats.duplicates import merge_duplicates
-from familytool.formats.openai import DocumentError, read_entry, shown
+from familytool.formats.openai import DocumentError, each_entry, read_entry, shown
 from familytool.model import Json, Tool, ToolCall
 
 NAME = "anthropic"
@@ -32,18 +32,7 @@ def read_tools(records: Iterable[tuple[str, Json]], rejected: list[str]) -> Iter
     Raises:
         DocumentError: a record that is neither a list nor an object.
     """
-    yield from merge_duplicates(_read(records, rejected))
-
-
-def _read(records: Iterable[tuple[str, Json]], rejected: list[str]) -> Iterator[Tool]:
-    for place, value in records:
-        if not isinstance(value, list | dict):
-            raise DocumentError(f"{place}: {shown(value)} is no tool list")
-        for number, entry in enumerate(_entries(value), 1):
-            try:
-                yield _tool(entry, place, number)
-            except ValueError as error:
-                rejected.append(f"{place}: {error}")
+    yield from merge_duplicates(each_entry(records, rejected, _entries, _tool))
 
 
 def _tool(entry: Json, place: str, number: int) -> Tool:

@@ -6,7 +6,7 @@ Three forms are one reader, since files mix them; `openai_responses.py` and `ope
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from familytool.formats.aliases import FITTING
@@ -60,16 +60,22 @@ def read_tools(records: Iterable[tuple[str, Json]], rejected: list[str]) -> Iter
     Raises:
         DocumentError: a record that is neither a list nor an object.
     """
-    yield from merge_duplicates(_read(records, rejected))
+    yield from merge_duplicates(each_entry(records, rejected, entries_of, _tool))
 
 
-def _read(records: Iterable[tuple[str, Json]], rejected: list[str]) -> Iterator[Tool]:
+def each_entry(
+    records: Iterable[tuple[str, Json]],
+    rejected: list[str],
+    entries: Callable[[Json], list[Json]],
+    read_one: Callable[[Json, str, int], Tool],
+) -> Iterator[Tool]:
+    """The tools of records that are lists (or objects that hold one); an entry that `read_one` refuses goes into `rejected`."""
     for place, value in records:
         if not isinstance(value, list | dict):
             raise DocumentError(f"{place}: {shown(value)} is no tool list")
-        for number, entry in enumerate(entries_of(value), 1):
+        for number, entry in enumerate(entries(value), 1):
             try:
-                yield _tool(entry, place, number)
+                yield read_one(entry, place, number)
             except ValueError as error:
                 rejected.append(f"{place}: {error}")
 
