@@ -20,7 +20,8 @@ from familytool.evaluation.facts import report_facts
 from familytool.evaluation.report import render_report
 from familytool.evaluation.shortcuts import shortcut_table
 from familytool.formats import familytool_2025
-from familytool.formats.documents import document_files, read_documents, text_lines
+from familytool.formats.benchmark_files import text_lines
+from familytool.formats.documents import document_files, read_documents
 from familytool.formats.openai import read_tools
 from familytool.generation.generate import Material, Planner, make_candidate, prepare_material
 from familytool.generation.preferences import small_graphs
@@ -411,7 +412,7 @@ def score_published(path: Path, graph: Path) -> tuple[list[dict[str, Any]], int,
     """The shortcut baselines of a published FamilyTool file and its graph: the table, the number of rows, and what could not be read."""
     rejected: list[str] = []
     kg = familytool_2025.read_graph(text_lines(graph), path.stem, rejected)
-    samples = list(familytool_2025.read_samples(text_lines(path), path.stem, path.stem, rejected))
+    samples = list(familytool_2025.read_sample_lines(text_lines(path), path.stem, path.stem, rejected))
     if not samples:
         raise FamilytoolError(f"{path}: no FamilyTool row could be read ({rejected[-1] if rejected else 'the file is empty'}).")
     if not len(kg):

@@ -303,12 +303,17 @@ def read_samples(path: Path) -> Iterator[Sample]:
     """The samples of a JSONL file, one after the other; equal tool documents are one object."""
     for number, row in enumerate(read_rows(path), 1):
         try:
-            tools = tuple(_intern(tool) for tool in row.pop("candidate_tools"))
-            yield Sample.model_validate({**row, "candidate_tools": ()}).model_copy(update={"candidate_tools": tools})
+            yield sample_of(row)
         except (ValueError, TypeError, KeyError) as error:
             raise FamilytoolError(
                 f"{path}:{number}: not a sample ({str(error).splitlines()[0]}); restore the file, or remove the folder and run again."
             ) from None
+
+
+def sample_of(row: dict[str, Any]) -> Sample:
+    """The sample of a row; equal tool documents are one object (ValueError, TypeError or KeyError: the row is none)."""
+    tools = tuple(_intern(tool) for tool in row["candidate_tools"])
+    return Sample.model_validate({**row, "candidate_tools": ()}).model_copy(update={"candidate_tools": tools})
 
 
 def _intern(value: dict[str, Any]) -> Tool:

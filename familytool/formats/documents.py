@@ -163,15 +163,6 @@ def _is_lines(text: str) -> bool:
     return bool(second.strip())
 
 
-def text_lines(file: Path) -> Iterator[tuple[str, str]]:
-    """The lines of a text file with their places (FamilytoolError if it is no UTF-8 text)."""
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise FamilytoolError(f"{file}: cannot be read as UTF-8 text ({error}).") from None
-    yield from ((f"{file.name}:{number}", line) for number, line in enumerate(text.split("\n"), 1))
-
-
 def _parsed(text: str, place: str, file: Path) -> tuple[str, Json]:
     try:
         value = parse_json(text)

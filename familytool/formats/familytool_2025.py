@@ -16,12 +16,17 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
+from familytool.formats.benchmark_files import Source, text_lines
 from familytool.formats.graph_lines import read_literal_lines
 from familytool.formats.openai import DocumentError, status
 from familytool.formats.schema import normalise_parameters
 from familytool.formats.text import TextError, parse_json, parse_python_literal
 from familytool.graph import KnowledgeGraph
 from familytool.model import Json, RelationPath, Sample, Tool, ToolCall, Triple
+
+NAME = "familytool-2025"
+CARRIES = "speaker, query, candidate documents, golden triples, one golden call"
+LOST = "written is only what was read in this format, so far"
 
 ROLES = ("id", "candidate_tools", "user", "tool_call")
 MARKER = "The extra information for the query is"
@@ -41,7 +46,12 @@ def looks_like(value: Json) -> bool:
     )
 
 
-def read_samples(lines: Iterable[tuple[str, str]], benchmark: str, graph_id: str, rejected: list[str]) -> Iterator[Sample]:
+def read_samples(source: Source, rejected: list[str]) -> Iterator[Sample]:
+    """The samples of a published file, one line at a time; rows that cannot be read go into `rejected`."""
+    yield from read_sample_lines(text_lines(source.path), source.benchmark, source.graph_id or source.benchmark, rejected)
+
+
+def read_sample_lines(lines: Iterable[tuple[str, str]], benchmark: str, graph_id: str, rejected: list[str]) -> Iterator[Sample]:
     """The samples of a file, one line at a time; equal tool documents are one Tool object.
 
     Args:

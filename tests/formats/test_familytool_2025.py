@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from familytool.formats.familytool_2025 import looks_like, read_graph, read_samples
+from familytool.formats.familytool_2025 import looks_like, read_graph, read_sample_lines
 from familytool.graph import KnowledgeGraph
 from familytool.model import RelationPath, Sample, Triple
 
@@ -43,7 +43,7 @@ def row(
 def read(*rows: Any) -> tuple[list[Sample], list[str]]:
     rejected: list[str] = []
     lines = [(f"x.jsonl:{n}", r if isinstance(r, str) else json.dumps(r)) for n, r in enumerate(rows, 1)]
-    return list(read_samples(lines, "family-x", "kg-x", rejected)), rejected
+    return list(read_sample_lines(lines, "family-x", "kg-x", rejected)), rejected
 
 
 def one(*args: Any, **kwargs: Any) -> Sample:
@@ -218,7 +218,7 @@ def test_samples_stream() -> None:
         yield "x:1", json.dumps(row())
         raise AssertionError("the second line was read before the first sample was taken")
 
-    assert next(read_samples(lines(), "b", "g", [])).id == "b-7"
+    assert next(read_sample_lines(lines(), "b", "g", [])).id == "b-7"
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ def published(foreign_data: Callable[[str], Path]) -> Callable[[str], tuple[dict
 
     def load(version: str) -> tuple[dict[str, Sample], KnowledgeGraph]:
         rejected: list[str] = []
-        samples = list(read_samples(lines_of(folder / f"familytool-{version}.jsonl"), version, version, rejected))
+        samples = list(read_sample_lines(lines_of(folder / f"familytool-{version}.jsonl"), version, version, rejected))
         graph = read_graph(lines_of(folder / f"familykg-{version}.txt"), version, rejected)
         assert not rejected
         assert len({s.id for s in samples}) == len(samples)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from familytool.formats.documents import text_lines
-from familytool.formats.familytool_2025 import read_graph, read_samples
+from familytool.formats.benchmark_files import text_lines
+from familytool.formats.familytool_2025 import read_graph, read_sample_lines
 from familytool.graph import KnowledgeGraph
 from familytool.model import Sample
 from familytool.validation.checks import check_sample
@@ -56,7 +56,7 @@ def test_there_are_few_false_alarms_in_foreign_text(home: Made) -> None:
 def published(foreign_data: Callable[[str], Path]) -> Published:
     """The published set b: samples and graph."""
     folder, rejected = foreign_data("familytool"), []
-    samples = list(read_samples(text_lines(folder / "familytool-b.jsonl"), "b", "b", rejected))
+    samples = list(read_sample_lines(text_lines(folder / "familytool-b.jsonl"), "b", "b", rejected))
     graph = read_graph(text_lines(folder / "familykg-b.txt"), "b", rejected)
     return samples, graph
 
