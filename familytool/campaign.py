@@ -15,12 +15,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from familytool.errors import UsageError
-from familytool.model import CheckName, digest
+from familytool.model import Json, digest
 
-CHECKS: tuple[CheckName, ...] = ("syntax", "intent", "parameters", "feasibility")
+CHECKS = ("syntax", "intent", "parameters", "feasibility")
 STRATA = re.compile(r"hop[1-6]|no_graph|no_tool|multi_call")
 MAX_BYTES = 1_000_000
 
@@ -154,10 +154,27 @@ class GenerationSection(Section):
         return self
 
 
+def _check_name(name: str) -> str:
+    """A name of a check, or `module:function` for one of the campaign's own."""
+    module, colon, function = name.partition(":")
+    if name in CHECKS or (colon and all(part.isidentifier() for part in (*module.split("."), function))):
+        return name
+    raise ValueError(f"no check; there are {', '.join(CHECKS)}, and 'module:function' for one of your own")
+
+
 class ValidationSection(Section):
     """Which checks a candidate must pass."""
 
-    checks: tuple[CheckName, ...] = Field(CHECKS, min_length=1, description="All four by default; a release of fewer says so on its card.")
+    checks: tuple[Annotated[str, AfterValidator(_check_name)], ...] = Field(
+        CHECKS,
+        min_length=1,
+        description="The four by default, in this order; a release of fewer says so on its card. A check of your own is the name of a Python "
+        "function `module:function` (sample, graph) -> Check, its module beside the campaign file.",
+    )
+    settings: dict[str, dict[str, Json]] = Field(
+        default_factory=dict, description="For a check's name, its settings (docs/audit.md lists them); none are needed."
+    )
+    ignore: tuple[str, ...] = Field((), description="Codes of findings that are told but reject nothing.")
     on_unknown: Literal["reject"] = Field(
         "reject", description="A check that cannot tell rejects the candidate, since no model or person is asked."
     )

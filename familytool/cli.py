@@ -70,7 +70,8 @@ def _finished(campaign: str, run_dir: Path | None) -> tuple[Any, Any]:
     from familytool.runs import RunFolder
 
     folder = RunFolder(_existing_run(campaign, run_dir))
-    return Job(Campaign.model_validate(folder.manifest()["identity"]["campaign"])), folder
+    beside = Path(campaign).parent if Path(campaign).is_file() else Path()
+    return Job(Campaign.model_validate(folder.manifest()["identity"]["campaign"]), beside), folder
 
 
 def _run_folder(job: Any, run_dir: Path | None) -> Any:
@@ -248,10 +249,10 @@ def validate(campaign: CampaignArgument, run_dir: RunDirOption = None) -> None:
     Example:  familytool validate home
     """
     from familytool import pipeline
-    from familytool.runs import RunFolder
 
-    with RunFolder(_existing_run(campaign, run_dir)) as folder, _progress() as progress:
-        summary = pipeline.validate(folder, progress=progress)
+    job, run = _finished(campaign, run_dir)
+    with run as folder, _progress() as progress:
+        summary = pipeline.validate(folder, job.checks, progress)
     for check, verdicts in summary["by_check"].items():
         typer.echo(f"{check:<12} {', '.join(f'{name} {count:,}' for name, count in verdicts.items())}")
     typer.echo(f"{summary['n_samples']:,} rows; details in {folder.path / 'findings.jsonl'}")

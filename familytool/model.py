@@ -17,7 +17,6 @@ Json: TypeAlias = Any
 
 Kind = Literal["graph", "no_graph", "no_tool", "multi_call"]
 Verdict = Literal["pass", "fail", "unknown"]
-CheckName = Literal["syntax", "intent", "parameters", "feasibility"]
 
 
 class Record(BaseModel):
@@ -129,7 +128,7 @@ class Check(Record):
     """The verdict of one check on one sample, with all its findings in stable order; `judge` names who decided."""
 
     sample_id: str
-    check: CheckName
+    check: str
     verdict: Verdict
     findings: tuple[Finding, ...] = ()
     judge: str = "rules"

@@ -9,11 +9,12 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from familytool import __version__
-from familytool.campaign import CHECKS, Campaign, load_campaign, parse_campaign
+from familytool.campaign import Campaign, load_campaign, parse_campaign
 from familytool.catalogue import tables
 from familytool.errors import FamilytoolError, ShortfallError, UsageError
 from familytool.evaluation.facts import report_facts
@@ -28,11 +29,12 @@ from familytool.generation.preferences import small_graphs
 from familytool.generation.samples import NotBuilt, Order
 from familytool.graph import KnowledgeGraph
 from familytool.kgetool.score import score
-from familytool.model import Check, CheckName, Rejection, Sample, Tool, Triple, digest
+from familytool.model import Check, Rejection, Sample, Tool, Triple, digest
 from familytool.releases.build import ReleaseFacts, build_release, read_release
 from familytool.releases.columns import JSON_COLUMNS
 from familytool.runs import Appender, RunFolder, cut_torn_line, file_hash, funnel, read_graphs, read_rows, read_samples
-from familytool.validation.checks import check_sample
+from familytool.validation.checks import ALL_CHECKS, Checks, check_sample, chosen_checks, source_hash
+from familytool.validation.summary import Tally, finding_rows
 
 GENERATED = (
     "samples.jsonl",
@@ -77,6 +79,12 @@ class Job:
     rejected_entries: list[str] = field(default_factory=list)
     material: Material | None = field(default=None, repr=False)
 
+    @cached_property
+    def checks(self) -> Checks:
+        """The checks that the campaign chooses."""
+        chosen = self.campaign.validation
+        return chosen_checks(chosen.checks, chosen.settings, chosen.ignore, self.folder)
+
     def documents(self) -> list[Tool]:
         """The tool documents, from `--documents`, the campaign's path, or the embedded catalogue."""
         if self._path() is None:
@@ -105,7 +113,9 @@ class Job:
         family: Any = specification
         if specification is not None and tables.family_specification(specification) is None and (self.folder / specification).is_file():
             family = file_hash(self.folder / specification)["sha256"]
-        return {"campaign": self.campaign.model_dump(mode="json"), "documents": documents, "family": family, "familytool": __version__}
+        identity = {"campaign": self.campaign.model_dump(mode="json"), "documents": documents, "family": family, "familytool": __version__}
+        own = {name: source_hash(name, self.folder) for name in self.campaign.validation.checks if ":" in name}
+        return {**identity, "checks": own} if own else identity
 
 
 def prepare(job: Job) -> Material:
@@ -130,7 +140,7 @@ def generate(job: Job, run: RunFolder, progress: Progress = no_progress) -> Mate
     decided = _resume(run, planner)
     with run.appender("samples.jsonl") as samples, run.appender("rejected.jsonl") as rejected, run.appender("checks.jsonl") as checks:
         for stratum, wanted in job.campaign.generation.strata.items():
-            _fill(stratum, wanted, job.campaign, material, planner, decided, (samples, rejected, checks), progress)
+            _fill(stratum, wanted, job, material, planner, decided, (samples, rejected, checks), progress)
     distinct = job.campaign.generation.distinct_tools
     if distinct is not None and len(+planner.accepted) < distinct:
         raise ShortfallError(
@@ -204,8 +214,9 @@ def _cut_orphans(run: RunFolder, accepted: set[str]) -> None:
         file.truncate(end)
 
 
-def _fill(stratum: str, wanted: int, campaign: Campaign, material: Material, planner: Planner, decided: _Decided,
+def _fill(stratum: str, wanted: int, job: Job, material: Material, planner: Planner, decided: _Decided,
           files: tuple[Appender, Appender, Appender], progress: Progress) -> None:  # fmt: skip
+    campaign = job.campaign
     samples, rejected, checks = files
     limit = wanted * campaign.generation.max_candidates
     while decided.accepted[stratum] < wanted:
@@ -219,7 +230,7 @@ def _fill(stratum: str, wanted: int, campaign: Campaign, material: Material, pla
                 f"(rejected: {told}); ask for fewer rows, more people or attributes, or more documents."
             )
         names = [tool.name for tool in order.tools]
-        outcome, verdicts = _decide(make_candidate(material, order), material, order, campaign, decided)
+        outcome, verdicts = _decide(make_candidate(material, order), material, order, job.checks, decided)
         if isinstance(outcome, Sample):
             checks.write(verdicts)
             samples.write([outcome])
@@ -234,7 +245,7 @@ def _fill(stratum: str, wanted: int, campaign: Campaign, material: Material, pla
 
 
 def _decide(
-    candidate: Sample | NotBuilt, material: Material, order: Order, campaign: Campaign, decided: _Decided
+    candidate: Sample | NotBuilt, material: Material, order: Order, checks: Checks, decided: _Decided
 ) -> tuple[Sample | Rejection, list[Check]]:
     def reject(check: str, code: str, message: str) -> Rejection:
         return Rejection(
@@ -251,7 +262,7 @@ def _decide(
         return reject("generate", candidate.code, candidate.message), []
     if any(key in decided.seen for key in _keys(candidate)):
         return reject("duplicates", "duplicate_sample", "the same words, or the same call along the same paths, were accepted before"), []
-    verdicts = check_sample(candidate, material.world_of(order.stratum, order.number).graph, campaign.validation.checks)
+    verdicts = check_sample(candidate, material.world_of(order.stratum, order.number).graph, checks)
     for check in verdicts:
         if check.verdict != "pass":
             finding = check.findings[0] if check.findings else None
@@ -291,43 +302,25 @@ def _write_graph(job: Job, material: Material, run: RunFolder) -> None:
     )
 
 
-def validate(run: RunFolder, checks: tuple[CheckName, ...] = CHECKS, progress: Progress = no_progress) -> dict[str, Any]:
-    """The four checks over the finished rows of a run, against its released graph; findings.jsonl and summary.json are written."""
+def validate(run: RunFolder, checks: Checks = ALL_CHECKS, progress: Progress = no_progress) -> dict[str, Any]:
+    """The checks over the finished rows of a run, against its released graph; findings.jsonl and summary.json are written."""
     if "generate" not in run.manifest().get("stages", {}):
         raise FamilytoolError(f"{run.path}: generation has not finished, so there is no graph to check against; go on with it first.")
     graphs = read_graphs(run.path / "graph.jsonl")
     total = _count(run.path / "samples.jsonl")
-    counts: dict[str, Any] = {"n_samples": 0, "by_check": {}, "by_code": {}, "by_tool": {}, "by_hop": {}}
+    tally = Tally()
 
     def rows() -> Iterator[dict[str, Any]]:
         for sample in read_samples(run.path / "samples.jsonl"):
-            counts["n_samples"] += 1
-            failed = False
-            for check in check_sample(sample, graphs.get(sample.graph_id, KnowledgeGraph(graph_id=sample.graph_id)), checks):
-                verdicts = counts["by_check"].setdefault(check.check, {"pass": 0, "fail": 0, "unknown": 0})
-                verdicts[check.verdict] += 1
-                failed = failed or check.verdict == "fail"
-                for code in dict.fromkeys(f.code for f in check.findings):
-                    entry = counts["by_code"].setdefault(code, {"samples": 0, "findings": 0})
-                    entry["samples"] += 1
-                    entry["findings"] += sum(f.code == code for f in check.findings)
-                for finding in check.findings:
-                    yield {
-                        "sample_id": sample.id,
-                        "check": check.check,
-                        "verdict": check.verdict,
-                        **finding.model_dump(mode="json"),
-                        "judge": check.judge,
-                    }
-            for table, key in (("by_hop", f"hop{sample.hops}"), *(("by_tool", call.name) for call in sample.calls)):
-                entry = counts[table].setdefault(key, {"samples": 0, "failed": 0})
-                entry["samples"] += 1
-                entry["failed"] += failed
-            progress("validate", counts["n_samples"], total)
+            verdicts = check_sample(sample, graphs.get(sample.graph_id, KnowledgeGraph(graph_id=sample.graph_id)), checks)
+            tally.add(sample, verdicts)
+            for check in verdicts:
+                yield from finding_rows(sample.id, check)
+            progress("validate", tally.n_samples, total)
 
     run.write_records("findings.jsonl", rows())
-    run.write_json("summary.json", counts)
-    return counts
+    run.write_json("summary.json", tally.as_json())
+    return tally.as_json()
 
 
 def _count(path: Path) -> int:
