@@ -19,7 +19,12 @@ $(VENV)/demo.stamp: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/test.stamp: $(VENV)/demo.stamp
 	@echo "familytool: installing what the tests need"
-	@$(PIP) install --progress-bar on -c constraints.txt pytest hypothesis rdflib
+	@$(PIP) install --progress-bar on -c constraints.txt pytest pytest-xdist hypothesis rdflib
+	@touch $@
+
+$(VENV)/full.stamp: $(VENV)/test.stamp
+	@echo "familytool: installing what the full tests need (about 170 MB more)"
+	@$(PIP) install --progress-bar on -c constraints.txt great-expectations jsonschema-rs
 	@touch $@
 
 $(VENV)/lint.stamp: $(VENV)/demo.stamp
@@ -31,12 +36,12 @@ demo: $(VENV)/demo.stamp
 	@$(BIN)/familytool run home
 
 test: $(VENV)/test.stamp
-	@$(BIN)/python -m pytest -m "not full and not soak and not external"
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not full and not soak and not external"
 
-test-full: $(VENV)/test.stamp
-	@$(BIN)/python -m pytest -m "not soak and not external" -rs
+test-full: $(VENV)/full.stamp
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not soak and not external" -rs
 
-soak: $(VENV)/test.stamp
+soak: $(VENV)/full.stamp
 	@$(BIN)/python -m pytest -m "soak" -rs -s
 
 lint: $(VENV)/lint.stamp

@@ -71,7 +71,10 @@ def _finished(campaign: str, run_dir: Path | None) -> tuple[Any, Any]:
 
     folder = RunFolder(_existing_run(campaign, run_dir))
     beside = Path(campaign).parent if Path(campaign).is_file() else Path()
-    return Job(Campaign.model_validate(folder.manifest()["identity"]["campaign"]), beside), folder
+    known = folder.manifest().get("identity", {}).get("campaign")
+    if known is None:
+        raise FamilytoolError(f"{folder.path / 'manifest.json'}: it does not say which campaign the run is of; restore it, or run again.")
+    return Job(Campaign.model_validate(known), beside), folder
 
 
 def _run_folder(job: Any, run_dir: Path | None) -> Any:
@@ -120,8 +123,8 @@ def _progress_bars() -> Iterator[Callable[[str, int, int], None]]:
 
         def show(what: str, done: int, of: int) -> None:
             if what not in tasks:
-                tasks[what] = bar.add_task(what, total=of)
-            bar.update(tasks[what], completed=done)
+                tasks[what] = bar.add_task(what, total=of or None)
+            bar.update(tasks[what], completed=done, total=of or None)
 
         yield show
 
@@ -258,6 +261,80 @@ def validate(campaign: CampaignArgument, run_dir: RunDirOption = None) -> None:
     typer.echo(f"{summary['n_samples']:,} rows; details in {folder.path / 'findings.jsonl'}")
     if any(v["fail"] for v in summary["by_check"].values()):
         raise typer.Exit(1)
+
+
+@app.command()
+def audit(
+    path: Annotated[
+        Path,
+        typer.Argument(
+            help="A benchmark: a file or folder in any format that `familytool formats` lists, a run or a release folder.", metavar="PATH"
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", help="Folder for summary.json, findings.jsonl and report.html.")],
+    graph: Annotated[Path | None, typer.Option("--graph", help="Knowledge graph file, in any format of graphs.")] = None,
+    format_name: Annotated[str, typer.Option("--format", help="Format of the benchmark; 'auto' recognises it.")] = "auto",
+    documents: DocumentsOption = None,
+    campaign: Annotated[
+        str | None, typer.Option("--campaign", help="Use the checks of this campaign's [validation].", metavar="NAME_OR_PATH")
+    ] = None,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Write a patched copy, patches.jsonl and left.jsonl (what is left for people).")
+    ] = False,
+    data_docs: Annotated[bool, typer.Option("--data-docs", help="Write Great Expectations' own pages to OUT/data_docs too.")] = False,
+    fail_on: Annotated[str, typer.Option("--fail-on", help="Exit with 1 if one of these codes was found: CODE[,CODE] or 'any'.")] = "",
+) -> None:
+    """Check a whole benchmark: every sample four ways, the graph, and the set as a table. Exit code 0 also with findings.
+
+    Examples:
+
+      familytool audit familytool-b.jsonl --graph familykg-b.txt --out audits/b
+
+      familytool audit mtu-bench/ --out audits/mtu
+
+      familytool audit runs/home/release --out audits/home --fail-on any
+
+      familytool audit familytool-b.jsonl --graph familykg-b.txt --out audits/b --repair
+    """
+    from familytool.pipeline import Job, find_campaign
+    from familytool.validation.audit import Order, failing_codes
+    from familytool.validation.audit import audit as run_audit
+    from familytool.validation.checks import ALL_CHECKS
+
+    failing = failing_codes(fail_on)
+    checks = ALL_CHECKS if campaign is None else Job(*find_campaign(campaign)).checks
+    with _progress() as progress:
+        summary = run_audit(Order(path, format_name, graph, documents, checks, repair, data_docs), out, progress)
+    _show_audit(summary, out)
+    found = [code for code in summary["by_code"] if failing(code)]
+    if found:
+        typer.echo(f"--fail-on: found {', '.join(found)}", err=True)
+        raise typer.Exit(1)
+
+
+def _show_audit(summary: dict[str, Any], out: Path) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    total, calls = summary["n_samples"], summary["calls"]
+    shown = Table(title=f"Findings in {total:,} samples ({summary['source']['format']})", title_justify="left")
+    for heading in ("code", "samples", "findings"):
+        shown.add_column(heading, justify="left" if heading == "code" else "right")
+    for code, counts in summary["by_code"].items():
+        shown.add_row(code, f"{counts['samples']:,}" if counts["samples"] else "-", f"{counts['findings']:,}")
+    Console().print(shown)
+    for check, verdicts in summary["by_check"].items():
+        typer.echo(f"{check:<12} {', '.join(f'{name} {count:,}' for name, count in verdicts.items())}")
+    share = f"{100 * calls['conform_share']:.1f} %" if calls["conform_share"] is not None else "n/a"
+    typer.echo(f"{calls['conform']:,} of {calls['checked']:,} calls of offered tools fit their tool's schema ({share})")
+    if summary["n_rejected"]:
+        typer.echo(f"{summary['n_rejected']:,} rows could not be read; {out / 'rejected.jsonl'} says why")
+    if "repair" in summary:
+        made = summary["repair"]
+        typer.echo(
+            f"{made['n_patched']:,} samples patched, {made['n_left']:,} left for people; see {out / 'patches.jsonl'}, {out / 'left.jsonl'}"
+        )
+    typer.echo(f"{out / 'report.html'} (open it in a browser), {out / 'findings.jsonl'}, {out / 'summary.json'}")
 
 
 @release_app.command("build")
@@ -488,62 +565,107 @@ def check(
 
 @app.command()
 def formats() -> None:
-    """The formats of tool documents and graphs: what each carries, and what is lost in it.
+    """The formats of tool documents, benchmarks and graphs: what each carries, and what is lost in it.
+
+    What `convert` converts: a graph where --to names a graph format; the samples where SRC is a benchmark and --to a benchmark
+    format that is written; else the tool documents. A name may stand for both (bfcl: its documents, and its rows with answers).
 
     Example:  familytool formats
     """
     from rich.console import Console
     from rich.table import Table
 
+    from familytool.formats.benchmarks import BENCHMARK_FORMATS
     from familytool.formats.documents import TOOL_FORMATS
     from familytool.formats.graphs import GRAPH_FORMATS
 
     rows = [("tools", f.name, f.write_tools is not None, f.carries, f.lost) for f in TOOL_FORMATS.values()]
+    rows += [("benchmark", b.name, b.write_samples is not None, b.carries, b.lost) for b in BENCHMARK_FORMATS.values()]
     rows += [("graph", g.name, g.write is not None, g.carries, g.lost) for g in GRAPH_FORMATS.values()]
     shown = Table(title="Formats, in the order in which they are recognised", title_justify="left", show_lines=True)
     for heading in ("of", "format", "", "carries", "lost when written"):
         shown.add_column(heading, no_wrap=heading in ("of", "format", ""))
     for of, name, writes, carries, lost in rows:
-        shown.add_row(of, name, "read, write" if writes else "read", carries, lost or "-")
+        shown.add_row(of, name, "read, write" if writes else "read", carries, (lost if writes else "") or "-")
     Console().print(shown)
 
 
 @app.command()
 def convert(
-    source: Annotated[Path, typer.Argument(help="File, or folder of tool documents.", metavar="SRC")],
+    source: Annotated[Path, typer.Argument(help="File or folder: a benchmark, tool documents, a graph, or a run folder.", metavar="SRC")],
     to_format: Annotated[str, typer.Option("--to", help="Format to write; `familytool formats` lists them.")],
-    from_format: Annotated[str, typer.Option("--from", help="Format to read; 'auto' recognises it.")] = "auto",
-    out: Annotated[Path | None, typer.Option("--out", help="File to write; default: standard output.")] = None,
+    from_format: Annotated[str, typer.Option("--from", help="Format to read; 'auto': the first that claims the first record.")] = "auto",
+    out: Annotated[
+        Path | None, typer.Option("--out", help="File to write (formats of several files: folder); default: standard output.")
+    ] = None,
+    only: Annotated[str | None, typer.Option("--only", help="'tools': only the tool documents, also of a benchmark.")] = None,
+    documents: Annotated[
+        Path | None, typer.Option("--documents", help="Tool documents that a benchmark keeps apart from its rows.")
+    ] = None,
+    rejected: Annotated[Path | None, typer.Option("--rejected", help="File for the rejected rows (JSONL: file, line, id, reason).")] = None,
 ) -> None:
-    """Convert tool documents or a graph; prints what was read, kept and rejected. Exit code 1 if nothing was kept.
+    """Convert a benchmark, tool documents or a graph; says what was read, kept and rejected. Exit code 1 if nothing was kept.
+
+    What is converted: a graph where --to names a graph format; the samples where SRC is a benchmark and --to a benchmark format
+    that is written; else (and with --only tools) the tool documents. Every rejected row is told on standard error.
 
     Examples:
 
       familytool convert tools.json --to anthropic --out anthropic.json
 
+      familytool convert familytool-b.jsonl --to familytool --out samples.jsonl
+
+      familytool convert runs/home --to bfcl --out home-bfcl
+
       familytool convert mtu-bench/ --to openai --out tools.json
 
       familytool convert familykg-b.txt --to graphml --out family.graphml
     """
-    from familytool.formats.convert import convert_text
+    from familytool.formats.convert import Order, convert_pieces, files_of_target, rows_of
+    from familytool.formats.convert_files import count_rows, rejection, write_pieces
 
-    pieces, account = convert_text(source, from_format, to_format)
-    if out is None:
-        for piece in pieces:
-            typer.echo(piece, nl=False)
-    else:
-        part = out.with_name(out.name + ".part")
-        with part.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(pieces)
-        part.replace(out)
-    typer.echo(
-        f"{source} ({account.source_format}) -> {to_format}: {account.kept:,} {account.what} kept, {len(account.rejected):,} notes and rejections",
-        err=True,
-    )
+    if only not in (None, "tools"):
+        raise UsageError(f"--only {only}: it takes 'tools'.")
+    order = Order(source, from_format, to_format, only == "tools", documents)
+    is_folder = len(files_of_target(order)) > 1
+    if is_folder and out is None:
+        raise UsageError(f"--to {to_format}: this format is several files; name a folder with --out.")
+    with _rows_shown(f"{source.name} -> {to_format}", lambda: count_rows(rows_of(source))) as progress:
+        pieces, account = convert_pieces(order, progress)
+        if out is not None:
+            write_pieces(pieces, out, is_folder)
+        else:
+            for _, piece in pieces:
+                typer.echo(piece, nl=False)
     for sentence in [*account.rejected, *account.losses]:
         typer.echo(f"  {sentence}", err=True)
+    if rejected is not None:
+        lines = (json.dumps(rejection(sentence), ensure_ascii=False) + "\n" for sentence in account.rejected)
+        rejected.write_text("".join(lines), encoding="utf-8")
+    typer.echo(
+        f"{source} ({account.source_format}) -> {to_format}: {account.read:,} {account.what} read, {account.kept:,} kept"
+        f"{f', {account.n_double:,} the same as another' if account.n_double else ''}, {len(account.rejected):,} rejected",
+        err=True,
+    )
     if not account.kept:
+        if account.what == "samples" and only is None:
+            typer.echo("  --only tools converts the tool documents alone, if the target has a form for them.", err=True)
         raise typer.Exit(1)
+
+
+@contextmanager
+def _rows_shown(what: str, count: Callable[[], int | None]) -> Iterator[Callable[[int], None]]:
+    """A progress bar of rows on standard error, if that is a terminal; the rows are counted only then."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=count())
+        yield lambda done: bar.update(task, completed=done)
 
 
 def main() -> None:

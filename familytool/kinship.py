@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
+from math import prod
 
 from familytool.graph import KnowledgeGraph
 from familytool.model import RelationPath
@@ -92,14 +94,67 @@ _PLAIN: list[tuple[str, str]] = [
     ("colleague, workmate, co-worker, coworker", "colleague"),
     ("teacher, schoolteacher", "teacher"),
 ]
+_UNDERSTOOD: list[tuple[str, str]] = [
+    # what other people write and our own writer does not; the order of a table row is that of _PLAIN
+    ("mommy, mummy, momma, mamma, mam", "mother"),
+    ("daddy, pops", "father"),
+    ("lad", "son"),
+    ("lass", "daughter"),
+    ("kiddo", "son|daughter"),
+    ("hubbie", "husband"),
+    ("wifey", "wife"),
+    ("significant other, life partner", "husband|wife"),
+    ("half-brother, half brother", "brother"),
+    ("half-sister, half sister", "sister"),
+    ("twin", "brother|sister"),
+    ("grandmom, grandmum, grandmama, gramma, nan, nanna", "mother|father mother"),
+    ("grandpapa, grampa, gramps, granddaddy", "mother|father father"),
+    ("grandkiddo", "son|daughter son|daughter"),
+    ("maternal gran, maternal granny, maternal grandmum, maternal grandmom", "mother mother"),
+    ("paternal gran, paternal granny, paternal grandmum, paternal grandmom", "father mother"),
+    ("maternal granddad, maternal grandad", "mother father"),
+    ("paternal granddad, paternal grandad", "father father"),
+    ("maternal grandparent", "mother mother|father"),
+    ("paternal grandparent", "father mother|father"),
+    ("maternal uncle", "mother brother, mother sister husband"),
+    ("paternal uncle", "father brother, father sister husband"),
+    ("maternal aunt, maternal auntie", "mother sister, mother brother wife"),
+    ("paternal aunt, paternal auntie", "father sister, father brother wife"),
+    ("maternal cousin", "mother brother|sister son|daughter"),
+    ("paternal cousin", "father brother|sister son|daughter"),
+    ("great-gran, great-granny, great-grandmum, great-grandmom", "mother|father mother|father mother"),
+    ("great-granddad, great-grandad", "mother|father mother|father father"),
+    ("great-grandparent", "mother|father mother|father mother|father"),
+    ("great-grandchild, great-grandkid", "son|daughter son|daughter son|daughter"),
+    ("great-aunt, great-auntie, grandaunt, grand-aunt", "mother|father mother|father sister, mother|father mother|father brother wife"),
+    ("great-uncle, granduncle, grand-uncle", "mother|father mother|father brother, mother|father mother|father sister husband"),
+    ("grandnephew, great-nephew, grand-nephew", "brother|sister son|daughter son"),
+    ("grandniece, great-niece, grand-niece", "brother|sister son|daughter daughter"),
+    ("mom-in-law, mum-in-law", "husband|wife mother"),
+    ("dad-in-law", "husband|wife father"),
+    ("parent-in-law", "husband|wife mother|father"),
+    ("child-in-law", "son|daughter husband|wife"),
+    ("step-mother, step-mum, step-mom", "stepmother"),
+    ("step-father, step-dad", "stepfather"),
+    ("stepparent, step-parent", "stepmother|stepfather"),
+    ("step-son", "stepson"),
+    ("step-daughter", "stepdaughter"),
+    ("step-child, step-kid", "stepson|stepdaughter"),
+    ("bestie, chum", "friend"),
+    ("school teacher", "teacher"),
+]
 _TWO_SIDED = [
     ("grandmother, grandma, gran, granny, nana", ("mother",)),
     ("grandfather, grandpa, granddad", ("father",)),
     ("uncle", ("brother",)),
     ("aunt, auntie", ("sister",)),
 ]
+_SIDES_UNDERSTOOD = {
+    "mother": ("maternal side", "mum's side", "mom's side", "mother's side", "mummy's side", "mommy's side"),
+    "father": ("paternal side", "dad's side", "father's side", "daddy's side", "papa's side"),
+}
 _READ_ONLY = frozenset({"old man", "girl", "boy", "sibling", "parent", "grandparent", "coworker", "schoolteacher", "mate"})
-"""Words that are understood but not spoken by our own writer (unclear, or stiff)."""
+"""Words that are understood but not spoken by our own writer (unclear, or stiff), besides those of _UNDERSTOOD."""
 
 
 @dataclass(frozen=True)
@@ -144,39 +199,90 @@ def _expand(readings: str) -> frozenset[Relations]:
 @lru_cache(maxsize=1)
 def terms() -> tuple[Term, ...]:
     """All kinship terms that are understood."""
+    return (*_spoken_terms(), *_terms_understood_only())
+
+
+@lru_cache(maxsize=1)
+def _spoken_terms() -> tuple[Term, ...]:
     found = [Term(word, _expand(readings)) for words, readings in _PLAIN for word in words.split(", ")]
     for words, last in _TWO_SIDED:
         for word in words.split(", "):
             for side, phrases in _SIDE.items():
-                step = last[0]
-                readings: set[Relations] = {(side, step)}
-                if step in ("brother", "sister"):
-                    other, spouse = ("sister", "husband") if step == "brother" else ("brother", "wife")
-                    readings.add((side, other, spouse))
-                found.extend(Term(f"{word} {phrase}", frozenset(readings), False) for phrase in phrases)
+                found.extend(Term(f"{word} {phrase}", _sided(side, last[0]), False) for phrase in phrases)
     return tuple(found)
 
 
+def _sided(side: str, step: str) -> frozenset[Relations]:
+    readings: set[Relations] = {(side, step)}
+    if step in ("brother", "sister"):
+        other, spouse = ("sister", "husband") if step == "brother" else ("brother", "wife")
+        readings.add((side, other, spouse))
+    return frozenset(readings)
+
+
+def _terms_understood_only() -> list[Term]:
+    """Terms for reading alone: further words, a hyphen left out ("mother in law"), and other ways to name a side."""
+    known = {term.text.lower() for term in _spoken_terms()}
+    found = {word: Term(word, _expand(readings)) for words, readings in _UNDERSTOOD for word in words.split(", ")}
+    for term in (*_spoken_terms(), *list(found.values())):
+        if "-" in term.text:
+            found.setdefault(term.text.replace("-", " "), Term(term.text.replace("-", " "), term.readings))
+    for words, last in _TWO_SIDED:
+        for word in words.split(", "):
+            for side, names in _SIDES_UNDERSTOOD.items():
+                for phrase in (f"{where} {whose}{name}" for name in names for where in ("on", "from") for whose in ("", "my ", "the ")):
+                    found[f"{word} {phrase}"] = Term(f"{word} {phrase}", _sided(side, last[0]), False)
+    return [term for text, term in found.items() if text.lower() not in known]
+
+
 @lru_cache(maxsize=1)
-def _terms_by_tokens() -> dict[tuple[str, ...], Term]:
-    return {tuple(token for token, _, _ in _tokens(term.text)): term for term in terms()}
+def _terms_by_first_word() -> dict[str, tuple[tuple[tuple[str, ...], Term], ...]]:
+    """For the first word of a term, its terms as words, the longest first."""
+    table: dict[str, list[tuple[tuple[str, ...], Term]]] = {}
+    for term in terms():
+        words = tuple(token for token, _, _ in tokens(term.text))
+        table.setdefault(words[0], []).append((words, term))
+    return {first: tuple(sorted(found, key=lambda pair: -len(pair[0]))) for first, found in table.items()}
 
 
 @lru_cache(maxsize=1)
 def _terms_by_reading() -> dict[Relations, tuple[Term, ...]]:
     table: dict[Relations, list[Term]] = {}
-    for term in terms():
+    for term in _spoken_terms():
         if term.text not in _READ_ONLY:
             for reading in sorted(term.readings):
                 table.setdefault(reading, []).append(term)
     return {reading: tuple(found) for reading, found in table.items()}
 
 
-_WORD = re.compile(r"['’]s\b|[A-Za-z][A-Za-z-]*")
+_WORD = re.compile(r"'s\b|[A-Za-z][A-Za-z-]*")
+
+MAX_READINGS = 512
+"""Paths that a phrase may mean before it means nobody: a cousin of a cousin has 64."""
+Token = tuple[str, int, int]
+"""A word in lower case (or "'s"), and its span."""
 
 
-def _tokens(text: str) -> list[tuple[str, int, int]]:
-    return [(m.group().lower().replace("’", "'"), m.start(), m.end()) for m in _WORD.finditer(text)]
+def tokens(text: str) -> list[Token]:
+    """The words of a text, the possessive "'s" as a word of its own."""
+    return [(m[0].lower(), *m.span()) for m in _WORD.finditer(text.replace("’", "'"))]
+
+
+def term_at(text: str, words: list[Token], position: int) -> tuple[Term, int] | None:
+    """The longest kinship term that begins at this word, and its number of words; only white space may stand between them."""
+    if position >= len(words):
+        return None
+    for known, term in _terms_by_first_word().get(words[position][0], ()):
+        size = len(known)
+        if size == 1:
+            return term, 1
+        if words[position + 1 : position + 2] and words[position + 1][0] != known[1]:
+            continue
+        if tuple(word for word, _, _ in words[position : position + size]) == known and all(
+            not text[words[i - 1][2] : words[i][1]].strip() for i in range(position + 1, position + size)
+        ):
+            return term, size
+    return None
 
 
 def find_mentions(text: str) -> list[Mention]:
@@ -185,44 +291,40 @@ def find_mentions(text: str) -> list[Mention]:
     >>> [m.text for m in find_mentions("Book my mum's brother a table where my kid likes to eat.")]
     ["my mum's brother", 'my kid']
     """
-    tokens = _tokens(text)
-    words = [token for token, _, _ in tokens]
-    table = _terms_by_tokens()
-    longest = max(map(len, table))
+    words = tokens(text)
     found: list[Mention] = []
     at = 0
     while at < len(words):
-        if words[at] not in ("my", "our"):
+        if words[at][0] not in ("my", "our"):
             at += 1
             continue
         chain: list[Term] = []
         position, end = at + 1, at + 1
-        while position < len(words):
-            term, size = next(
-                ((table[tuple(words[position : position + n])], n)
-                 for n in range(min(longest, len(words) - position), 0, -1) if tuple(words[position : position + n]) in table),
-                (None, 0),
-            )  # fmt: skip
-            if term is None or not _adjacent(text, tokens, position, size):
+        while position < len(words) and not text[words[position - 1][2] : words[position][1]].strip():
+            known = term_at(text, words, position)
+            if known is None or too_many_readings((*chain, known[0])):
                 break
-            chain.append(term)
-            position += size
-            end = position
-            if position < len(words) and words[position] == "'s":
+            chain.append(known[0])
+            position = end = position + known[1]
+            if position < len(words) and words[position][0] == "'s":
                 position += 1
             else:
                 break
         if chain:
-            readings = frozenset(sum(parts, ()) for parts in product(*(term.readings for term in chain)))
-            start, stop = tokens[at][1], tokens[end - 1][2]
-            found.append(Mention(start, stop, text[start:stop], readings, tuple(term.text for term in chain)))
+            start, stop = words[at][1], words[end - 1][2]
+            found.append(Mention(start, stop, text[start:stop], readings_of(chain), tuple(term.text for term in chain)))
         at = max(end, at + 1)
     return found
 
 
-def _adjacent(text: str, tokens: list[tuple[str, int, int]], position: int, size: int) -> bool:
-    """Whether the tokens from the one before `position` on are divided by white space only ("my, mother" is no mention)."""
-    return all(not text[tokens[i - 1][2] : tokens[i][1]].strip() for i in range(position, position + size))
+def too_many_readings(chain: Sequence[Term]) -> bool:
+    """Whether a chain ("my kid's kid's kid's ...") has become so ambiguous that it means nobody."""
+    return prod(len(term.readings) for term in chain) > MAX_READINGS
+
+
+def readings_of(chain: Sequence[Term]) -> frozenset[Relations]:
+    """Every relation path that a chain of terms ("mum", "brother") can mean."""
+    return frozenset(sum(parts, ()) for parts in product(*(term.readings for term in chain)))
 
 
 class Kin:
@@ -240,8 +342,15 @@ class Kin:
         """Everybody whom one of these readings gives from the speaker, the speaker too where one leads back."""
         key = (speaker, readings)
         if key not in self._persons:
-            self._persons[key] = tuple(sorted({p for r in readings for p in self.graph.follow(RelationPath(start=speaker, relations=r))}))
+            self._persons[key] = tuple(sorted({person for reading in readings for person in self._reached(speaker, reading)}))
         return self._persons[key]
+
+    def _reached(self, speaker: str, reading: Relations) -> set[str]:
+        """Whom a path gives, walked person by person, so that a family of many friends costs no more than its facts."""
+        reached = {speaker}
+        for relation in reading:
+            reached = {tail for at in reached for tail in self.graph.tails(at, relation)}
+        return reached
 
     def shortest_paths(self, speaker: str, longest: int = 4) -> dict[str, list[Relations]]:
         """For each other person the shortest relation paths from the speaker (all of that length), up to `longest` steps."""
@@ -281,12 +390,11 @@ class Kin:
         return self._phrases[key]
 
     def _names_one(self, speaker: str, person: str, phrase: KinPhrase, chain: tuple[Term, ...]) -> bool:
-        readings = frozenset(sum(parts, ()) for parts in product(*(term.readings for term in chain)))
+        readings = readings_of(chain)
         if self.persons(speaker, readings) != (person,):
             return False
         for size in range(1, len(chain)):  # "my kid's friend" needs one kid, and not only one who has a friend
-            begun = frozenset(sum(parts, ()) for parts in product(*(term.readings for term in chain[:size])))
-            if len(self.persons(speaker, begun)) != 1:
+            if len(self.persons(speaker, readings_of(chain[:size]))) != 1:
                 return False
         given = [r for r in readings if len(r) == len(phrase.relations)
                  and self.graph.follow(RelationPath(start=speaker, relations=r))]  # fmt: skip

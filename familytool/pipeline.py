@@ -23,6 +23,7 @@ from familytool.evaluation.shortcuts import shortcut_table
 from familytool.formats import familytool_2025
 from familytool.formats.benchmark_files import text_lines
 from familytool.formats.documents import document_files, read_documents
+from familytool.formats.familytool_release import JSON_COLUMNS, read_release
 from familytool.formats.openai import read_tools
 from familytool.generation.generate import Material, Planner, make_candidate, prepare_material
 from familytool.generation.preferences import small_graphs
@@ -30,8 +31,7 @@ from familytool.generation.samples import NotBuilt, Order
 from familytool.graph import KnowledgeGraph
 from familytool.kgetool.score import score
 from familytool.model import Check, Rejection, Sample, Tool, Triple, digest
-from familytool.releases.build import ReleaseFacts, build_release, read_release
-from familytool.releases.columns import JSON_COLUMNS
+from familytool.releases.build import ReleaseFacts, build_release
 from familytool.runs import Appender, RunFolder, cut_torn_line, file_hash, funnel, read_graphs, read_rows, read_samples
 from familytool.validation.checks import ALL_CHECKS, Checks, check_sample, chosen_checks, source_hash
 from familytool.validation.summary import Tally, finding_rows

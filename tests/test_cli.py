@@ -195,7 +195,8 @@ def test_why_tells_where_each_value_comes_from_and_why_a_candidate_was_rejected(
 
 
 def test_validate_exits_with_one_where_a_finished_row_is_wrong(run_of_small: Made, tmp_path: Path) -> None:
-    (tmp_path / "manifest.json").write_text('{"identity": {}, "stages": {"generate": {}}}')
+    identity = json.loads((run_of_small.path / "manifest.json").read_text(encoding="utf-8"))["identity"]
+    (tmp_path / "manifest.json").write_text(json.dumps({"identity": identity, "stages": {"generate": {}}}), encoding="utf-8")
     lines = (run_of_small.path / "samples.jsonl").read_text(encoding="utf-8").splitlines()
     row = json.loads(lines[0])
     row["calls"][0]["arguments"]["surplus"] = 1

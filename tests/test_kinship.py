@@ -174,3 +174,51 @@ def test_no_text_breaks_the_reader_and_spans_never_overlap(text: str) -> None:
     mentions = find_mentions(text)
     assert all(text[m.start : m.end] == m.text and m.readings for m in mentions)
     assert all(a.end <= b.start for a, b in pairwise(mentions))
+
+
+UNDERSTOOD: dict[str, set[tuple[str, ...]]] = {
+    "my mommy": {("mother",)},
+    "my daddy": {("father",)},
+    "my gramps": {("mother", "father"), ("father", "father")},
+    "my nan": {("mother", "mother"), ("father", "mother")},
+    "my maternal granny": {("mother", "mother")},
+    "my paternal granddad": {("father", "father")},
+    "my mother in law": {("husband", "mother"), ("wife", "mother")},
+    "my dad-in-law": {("husband", "father"), ("wife", "father")},
+    "my step mother": {("stepmother",)},
+    "my step-dad": {("stepfather",)},
+    "my half-brother": {("brother",)},
+    "my twin": {("brother",), ("sister",)},
+    "my great grandmother": {(a, b, "mother") for a in ("mother", "father") for b in ("mother", "father")},
+    "my paternal uncle": {("father", "brother"), ("father", "sister", "husband")},
+    "my grandma on my mom's side": {("mother", "mother")},
+    "my grandpa from the paternal side": {("father", "father")},
+    "my significant other": {("husband",), ("wife",)},
+    "my school teacher": {("teacher",)},
+}
+
+
+@pytest.mark.parametrize(("text", "readings"), UNDERSTOOD.items(), ids=UNDERSTOOD.keys())
+def test_words_of_other_people_are_understood(text: str, readings: set[tuple[str, ...]]) -> None:
+    [mention] = find_mentions(f"Call {text} now.")
+    assert (mention.text, set(mention.readings)) == (text, readings)
+
+
+@pytest.mark.parametrize(("size", "seed"), FAMILIES[::5])
+def test_words_that_are_only_understood_are_never_spoken(size: int, seed: int) -> None:
+    kin = family(size, seed)
+    said = {term for a, b in permutations(kin.people, 2) for phrase in kin.phrases(a, b) for term in phrase.terms}
+    understood_only = {term.removeprefix("my ") for term in UNDERSTOOD} | {"old man", "parent", "sibling", "mate"}
+    assert not said & understood_only
+
+
+@pytest.mark.parametrize("word", ["kid", "cousin", "brother-in-law"])
+def test_a_chain_of_ambiguous_words_stays_small(word: str) -> None:
+    [mention] = find_mentions("my " + f"{word}'s " * 2000)
+    assert len(mention.readings) <= 512
+
+
+def test_a_family_of_many_friends_is_followed_person_by_person() -> None:
+    people = [f"P{n}" for n in range(60)]
+    kin = Kin(KnowledgeGraph([Triple(head=a, relation="friend", tail=b) for a in people for b in people]))
+    assert kin.persons("P0", frozenset({("friend",) * 8})) == tuple(sorted(people))

@@ -1,7 +1,9 @@
 """Benchmarks in foreign formats: tool documents, queries and golden calls, one sample after the other.
 
 A format is one file of this folder (`NAME`, `CARRIES`, `LOST`, `looks_like`, `read_samples`, and `FILES` with `write_samples`
-where it can be written) and one line in the table below. A file is of the first format of the table that claims its first record.
+where it can be written) and one line in the table below. `write_samples(samples, name, rejected=None)` appends "id: reason" to
+`rejected` for each sample that its form cannot say; without such a list the first one is a FamilytoolError. A file is of the
+first format of the table that claims its first record.
 """
 
 from __future__ import annotations
@@ -10,11 +12,32 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Protocol
 
 from familytool.errors import FamilytoolError, UsageError
-from familytool.formats import familytool_2025, familytool_samples
+from familytool.formats import (
+    api_bank_samples,
+    bfcl_samples,
+    familytool_2025,
+    familytool_release,
+    familytool_samples,
+    mtu_bench_samples,
+    nestful_samples,
+    seal_tools_samples,
+    tau_bench_samples,
+    toolalpaca_samples,
+    xlam_samples,
+)
 from familytool.formats.benchmark_files import Source, first_record
+from familytool.formats.benchmark_rows import detected_files
 from familytool.model import Json, Sample
+
+
+class SampleWriter(Protocol):
+    """What writes the samples of one format: (file, text) pairs, as they are asked for."""
+
+    def __call__(self, samples: Iterable[Sample], name: str, rejected: list[str] | None = None) -> Iterator[tuple[str, str]]:
+        """The pairs; `rejected` gets "id: reason" of each sample that is not written."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +50,7 @@ class BenchmarkFormat:
     name: str
     looks_like: Callable[[Json], bool]
     read_samples: Callable[[Source, list[str]], Iterator[Sample]]
-    write_samples: Callable[[Iterable[Sample], str], Iterator[tuple[str, str]]] | None
+    write_samples: SampleWriter | None
     files: tuple[str, ...]
     carries: str
     lost: str
@@ -40,14 +63,22 @@ def _format(module: ModuleType) -> BenchmarkFormat:
     )
 
 
-BENCHMARK_FORMATS: dict[str, BenchmarkFormat] = {module.NAME: _format(module) for module in (familytool_samples, familytool_2025)}
+BENCHMARK_FORMATS: dict[str, BenchmarkFormat] = {
+    module.NAME: _format(module)
+    for module in (
+        familytool_samples, familytool_release, familytool_2025, bfcl_samples, xlam_samples,
+        mtu_bench_samples, nestful_samples, seal_tools_samples, api_bank_samples, tau_bench_samples, toolalpaca_samples,
+    )
+}  # fmt: skip
 """All formats of benchmarks by name, in the order of detection."""
 
 
 def detect_benchmark(path: Path) -> str:
-    """The name of the format whose rows a file holds; "" if it is no benchmark that is known."""
-    record = first_record(path) if path.is_file() else None
-    return next((name for name, known in BENCHMARK_FORMATS.items() if record is not None and known.looks_like(record)), "")
+    """The name of the format whose rows a file (or the first file of a folder that any format claims) holds; "" if none is known."""
+    if familytool_release.is_release(path):
+        return familytool_release.NAME
+    records = (record for file in detected_files(path) if (record := first_record(file)) is not None)
+    return next((name for record in records for name, known in BENCHMARK_FORMATS.items() if known.looks_like(record)), "")
 
 
 def read_benchmark(source: Source, rejected: list[str], format_name: str = "auto") -> Iterator[Sample]:

@@ -59,7 +59,7 @@ def read_tools(records: Iterable[tuple[str, Json]], rejected: list[str]) -> Iter
     Raises:
         DocumentError: no record has or is a document (files of answers and of ids, for example).
     """
-    yield from read_rows(records, _documents, _tool, rejected)
+    yield from read_rows(records, _documents, tool_of, rejected)
 
 
 def _documents(row: Json) -> list[Json]:
@@ -77,7 +77,8 @@ def _documents(row: Json) -> list[Json]:
     raise ValueError(f"no 'function' list and no tool document (keys {', '.join(row)[:60] or 'none'})")
 
 
-def _tool(document: Json, place: str, number: int) -> Tool:
+def tool_of(document: Json, place: str, number: int) -> Tool:
+    """The tool of the document that is listed as `number` (ValueError: it is none)."""
     if not isinstance(document, dict):
         raise ValueError(f"entry {number} of 'function' is {shown(document)}, no tool document")
     tool = read_entry(document, document, f"entry {number} of 'function'", document.get("parameters"), {"format": NAME, "place": place})

@@ -19,6 +19,7 @@ from familytool.formats import (
     anthropic,
     api_bank,
     bfcl,
+    familytool_2025_tools,
     gemini,
     mcp,
     mtu_bench,
@@ -72,7 +73,7 @@ def _format(module: ModuleType) -> ToolFormat:
 TOOL_FORMATS: dict[str, ToolFormat] = {
     module.NAME: _format(module)
     for module in (
-        mtu_bench, bfcl, mcp, anthropic, gemini, xlam, toolace, seal_tools, nestful, api_bank, toolbench, toolalpaca, taskbench,
+        familytool_2025_tools, mtu_bench, bfcl, mcp, anthropic, gemini, xlam, toolace, seal_tools, nestful, api_bank, toolbench, toolalpaca, taskbench,
         tau_bench, openapi, python_functions, openai_responses, openai_functions, openai,
     )
 }  # fmt: skip

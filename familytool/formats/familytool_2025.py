@@ -1,49 +1,39 @@
-"""The published FamilyTool benchmark (2025): sample files `familytool-*.jsonl` and graph files `familykg-*.txt`, read only.
+"""The published FamilyTool benchmark (2025): sample files `familytool-*.jsonl` and graph files `familykg-*.txt`, read and written.
 
-A row is a JSON array of four messages: `id`, `candidate_tools`, `user`, `tool_call`. The user text carries three things:
-a speaker tag, the query, and behind a fixed sentence the golden triples in parentheses. The query may hold parentheses of
-its own, so the text is split at the sentence and never at a parenthesis. Whatever was tolerated stands in
-`provenance["notes"]` of the sample, or in `notes` of the tool document; the row as it was is `raw`.
+A row is a JSON array of four messages: `id`, `candidate_tools`, `user`, `tool_call`. Whatever was tolerated stands in
+`provenance["notes"]` of the sample, or in `notes` of the tool document; the row as it was is `raw`. A row is written from its
+sample; where the sample says what `raw` says, it is spelled as in `raw`, so that a change moves what it changes and nothing
+else. Each line that is written is read again: a sample that does not come back the same is rejected with the reason.
 The files have no licence: they are read where the user keeps them and no row of them is part of this project.
 """
 
 from __future__ import annotations
 
 import json
-import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
-from typing import Any
+from itertools import count
 
-from familytool.formats.benchmark_files import Source, text_lines
+from familytool.formats.benchmark_files import MAX_LINE, Source, text_lines
+from familytool.formats.familytool_2025_rows import ID_PREFIX, sample_of_row
+from familytool.formats.familytool_2025_text import MARKER, UserText, golden_triples, listed_by_paths, merged, split_user, write_golden
+from familytool.formats.familytool_2025_tools import ROLES, is_row, write_document
 from familytool.formats.graph_lines import read_literal_lines
-from familytool.formats.openai import DocumentError, status
-from familytool.formats.schema import normalise_parameters
-from familytool.formats.text import TextError, parse_json, parse_python_literal
+from familytool.formats.openai import DocumentError
+from familytool.formats.sample_writing import require_same, said, written_samples
+from familytool.formats.text import parse_json
 from familytool.graph import KnowledgeGraph
-from familytool.model import Json, RelationPath, Sample, Tool, ToolCall, Triple
+from familytool.model import Json, Sample, canonical
 
 NAME = "familytool-2025"
-CARRIES = "speaker, query, candidate documents, golden triples, one golden call"
-LOST = "written is only what was read in this format, so far"
+CARRIES = "speaker, query, candidate documents, golden triples, golden calls"
+LOST = (
+    "rows without golden triples or calls and rows with alternatives are rejected; not written: categories, twins, the order of calls, "
+    "where arguments come from (found again when read), ids that are no numbers; names with commas or brackets are written in quotation "
+    "marks, which the published program does not read"
+)
+FILES = ("",)
 
-ROLES = ("id", "candidate_tools", "user", "tool_call")
-MARKER = "The extra information for the query is"
-ID_PREFIX = "KGMTUbench_"
-
-_TAG = re.compile(r"\s*<speak>(Speaker|Person):([^<>]*)</speak>")
-_GOLDEN = re.compile(r"\s*\(\s*\[[^\[\]]*\](?:\s*,\s*\[[^\[\]]*\])*\s*\)\s*(\.?)\s*")
-_TRIPLE = re.compile(r"\[([^\[\]]*)\]")
-
-
-def looks_like(value: Json) -> bool:
-    """Whether a JSONL record has the four messages of a FamilyTool row, in their order."""
-    return (
-        isinstance(value, list)
-        and len(value) == len(ROLES)
-        and all(isinstance(m, dict) and m.get("role") == role for m, role in zip(value, ROLES, strict=True))
-    )
+looks_like = is_row
 
 
 def read_samples(source: Source, rejected: list[str]) -> Iterator[Sample]:
@@ -59,18 +49,21 @@ def read_sample_lines(lines: Iterable[tuple[str, str]], benchmark: str, graph_id
         benchmark: name of the set. It begins every id (`KGMTUbench_7` becomes `<benchmark>-7`), since the ids of the published
             sets collide; the original id is in the provenance.
         graph_id: the graph in which the golden triples stand.
-        rejected: gets place and reason of each row that cannot be read.
+        rejected: gets place and reason of each row that cannot be read, with its id where it has one.
     """
     seen: dict[str, str] = {}
     for place, line in lines:
         if not line.strip():
             continue
+        named = ""
         try:
-            sample = _sample(parse_json(line), place, benchmark, graph_id)
+            row = parse_json(line)
+            named = f" ({row[0]['content']})" if is_row(row) and isinstance(row[0].get("content"), str) else ""
+            sample = sample_of_row(row, place, benchmark, graph_id)
             if sample.id in seen:
                 raise DocumentError(f"the id '{sample.provenance['id']}' occurs a second time (first at {seen[sample.id]})")
         except ValueError as error:  # TextError, DocumentError, and Python's own limit for the digits of an integer
-            rejected.append(f"{place}: {error}")
+            rejected.append(f"{place}{named}: {error}")
             continue
         seen[sample.id] = place
         yield sample
@@ -87,217 +80,148 @@ def read_graph(lines: Iterable[tuple[str, str]], graph_id: str, rejected: list[s
     return read_literal_lines(lines, graph_id, rejected)
 
 
-def _sample(row: Json, place: str, benchmark: str, graph_id: str) -> Sample:
-    original, documents, user, listed_calls = _contents(row)
-    notes: list[str] = []
-    tag, speaker, query, suffix = _split_user(user, notes)
-    listed = _golden_triples(suffix, notes)
-    if not speaker:
-        speaker = listed[0].head
-        notes.append(f"no speaker tag; '{speaker}', the head of the first golden triple, is taken as the speaker")
-    golden = Counter((t.head, t.relation, t.tail) for t in listed)  # in order of first appearance
-    for (head, relation, tail), count in golden.items():
-        if count > 1:
-            notes.append(f"the golden triple [{head}, {relation}, {tail}] is listed {count} times; kept once")
-    chains = _chains(listed)
-    calls = _calls(listed_calls, notes)
-    return Sample(
-        id=f"{benchmark}-{original.removeprefix(ID_PREFIX)}",
-        benchmark=benchmark,
-        kind="graph",
-        speaker=speaker,
-        query=query,
-        graph_id=graph_id,
-        candidate_tools=_candidate_tools(documents, notes),
-        golden_triples=tuple(Triple(head=h, relation=r, tail=t) for h, r, t in golden),
-        golden_paths=tuple(path for path, _ in chains),
-        calls=calls,
-        argument_sources=_argument_sources(calls, chains, query),
-        provenance={"format": "familytool-2025", "place": place, "id": original, "speaker_tag": tag, "notes": notes},
-        raw=row,
-    )
+def write_samples(
+    samples: Iterable[Sample],
+    name: str,  # noqa: ARG001  every writer has the same signature
+    rejected: list[str] | None = None,
+) -> Iterator[tuple[str, str]]:
+    """(file, text) pairs, one line for each sample, in their order.
 
+    A sample that was read in this form keeps its id; another gets the number at the end of its id, or the next free one.
 
-def _contents(row: Json) -> tuple[str, list[Json], str, list[Json]]:
-    """The contents of the four messages, each of its type (DocumentError otherwise)."""
-    if not isinstance(row, list):
-        raise DocumentError(f"expected an array of the four messages {', '.join(ROLES)}, found {type(row).__name__}")
-    roles = [m.get("role") if isinstance(m, dict) else type(m).__name__ for m in row]
-    if not looks_like(row):
-        raise DocumentError(f"expected the four messages {', '.join(ROLES)}, found {', '.join(map(str, roles))[:120] or 'none'}")
-    for message, expected in zip(row, (str, list, str, list), strict=True):
-        if set(message) != {"role", "content"}:
-            raise DocumentError(f"the message '{message['role']}' has the keys {', '.join(message)}; expected role and content")
-        if not isinstance(message["content"], expected):
-            wanted = "text" if expected is str else "a list"
-            raise DocumentError(f"the content of '{message['role']}' must be {wanted}, found {type(message['content']).__name__}")
-    original, documents, user, calls = (message["content"] for message in row)
-    if not original.removeprefix(ID_PREFIX).strip():
-        raise DocumentError(f"the id '{original}' has no number")
-    return original, documents, user, calls
+    Args:
+        samples: samples with golden triples and calls; their `raw` gives the spelling of what they still say.
+        name: the benchmark (not needed: the form is one file).
+        rejected: gets "id: reason" of each sample that this form cannot say; where it is not given, that is an error.
 
-
-def _split_user(user: str, notes: list[str]) -> tuple[str, str, str, str]:
-    """Kind of tag ("" if there is none), speaker ("" if there is none), query, and what follows the fixed sentence."""
-    text, marker, suffix = user.rpartition(MARKER)
-    if not marker:
-        raise DocumentError(f"the user text has no golden triples (the sentence '{MARKER}' is missing)")
-    if MARKER in text:
-        notes.append("the sentence that announces the golden triples occurs several times; the last one is taken")
-    tag = speaker = ""
-    found = _TAG.match(text)
-    if found:
-        tag, name = found[1], found[2].strip()
-        speaker = name.rstrip(". ")
-        if not speaker:
-            raise DocumentError(f"the speaker tag '{found[0].strip()}' names nobody")
-        if found[2].removeprefix(" ") != speaker:
-            notes.append(f"the speaker tag reads '{found[2].removeprefix(' ')}'; read as '{speaker}'")
-        text = text[found.end() :]
-    if "<speak>" in text or "</speak>" in text:
-        raise DocumentError(f"the speaker tag cannot be read: {text.strip()[:60]!r}")
-    query = text.strip()
-    if not query:
-        raise DocumentError("the user text has no query before the golden triples")
-    if "[" in query or "]" in query:
-        notes.append("the query itself holds brackets, which look like triples; left as it is, they are not read as golden triples")
-    return tag, speaker, query, suffix
-
-
-def _golden_triples(suffix: str, notes: list[str]) -> list[Triple]:
-    """The triples of `([h, r, t], ['h', 'r', 't']).`, as they are listed."""
-    whole = _GOLDEN.fullmatch(suffix)
-    if not whole:
-        raise DocumentError(f"the golden triples cannot be read: expected '([head, relation, tail], ...).', found {suffix.strip()[:80]!r}")
-    if not whole[1]:
-        notes.append("the full stop after the golden triples is missing")
-    return [_triple(body) for body in _TRIPLE.findall(suffix)]
-
-
-def _triple(body: str) -> Triple:
-    quoted = body.lstrip()[:1] in ("'", '"')
-    try:
-        parts = parse_python_literal(f"[{body.strip()}]") if quoted else body.split(",")
-    except TextError:  # quoted and bare parts in one triple
-        parts = body.split(",")
-    if len(parts) != 3 or not all(isinstance(part, str) for part in parts):
-        raise DocumentError(f"the golden triple [{body[:80]}] does not have three parts")
-    names = [_unquoted(part.strip()) for part in parts]
-    if not all(names) or any(name[0] in "'\"" or name[-1] in "'\"" for name in names):
-        raise DocumentError(f"the golden triple [{body[:80]}] has an empty or half-quoted part")
-    return Triple(head=names[0], relation=names[1], tail=names[2])
-
-
-def _unquoted(text: str) -> str:
-    return text[1:-1].strip() if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"" else text
-
-
-def _chains(listed: list[Triple]) -> list[tuple[RelationPath, str]]:
-    """The triples split where the next head is not the previous tail: each chain's path and the entity at its end.
-
-    This goes over the triples as listed, repeats included: the rows that list a triple twice do so because two chains begin
-    with it, and without the repeat the second chain would hang in the air. Two equal chains are one.
+    Raises:
+        FamilytoolError: a sample that cannot be said, if `rejected` is not given.
     """
-    groups: list[list[Triple]] = []
-    for triple in listed:
-        if groups and groups[-1][-1].tail == triple.head:
-            groups[-1].append(triple)
-        else:
-            groups.append([triple])
-    distinct = dict.fromkeys((g[0].head, tuple(t.relation for t in g), g[-1].tail) for g in groups)
-    return [(RelationPath(start=start, relations=relations), end) for start, relations, end in distinct]
+    taken: set[str] = set()
+    free = (number for number in count() if f"{ID_PREFIX}{number}" not in taken)
+
+    def write(sample: Sample) -> tuple[str, str]:
+        identity = _identity(sample) or f"{ID_PREFIX}{next(free)}"
+        if identity in taken:
+            raise DocumentError(f"the id '{identity}' stands in an earlier row")
+        text = write_line(sample, identity)
+        taken.add(identity)
+        return "", text
+
+    yield from written_samples(samples, write, NAME, rejected)
 
 
-def _calls(listed: list[Json], notes: list[str]) -> tuple[ToolCall, ...]:
-    if not listed:
-        raise DocumentError("the message 'tool_call' holds no call")
-    calls: list[ToolCall] = []
-    for number, call in enumerate(listed):
-        if not isinstance(call, dict) or not isinstance(call.get("name"), str) or not call["name"]:
-            raise DocumentError(f"call {number} has no name")
-        if not isinstance(call.get("parameters"), dict):
-            raise DocumentError(f"call {number} ({call['name']}) has no parameters object")
-        if call.get("depend_on"):
-            notes.append(f"call {number} depends on others (depend_on = {str(call['depend_on'])[:40]}); kept in raw only")
-        for key in [key for key in call if key not in ("name", "parameters", "depend_on")]:
-            notes.append(f"call {number} has the unknown key '{key}'; kept in raw only")
-        calls.append(ToolCall(name=call["name"], arguments=call["parameters"]))
-    return tuple(calls)
+def _identity(sample: Sample) -> str:
+    """The id that a sample has in this form; "" if it has none."""
+    old, own = sample.provenance.get("id"), sample.id.removeprefix(f"{sample.benchmark}-")
+    if sample.provenance.get("format") == NAME and isinstance(old, str) and old.removeprefix(ID_PREFIX) == own:
+        return old
+    return f"{ID_PREFIX}{own}" if own.isdecimal() and own.isascii() else ""
 
 
-def _candidate_tools(documents: list[Json], notes: list[str]) -> tuple[Tool, ...]:
-    tools: dict[str, Tool] = {}
-    for number, document in enumerate(documents):
-        if not isinstance(document, dict) or not isinstance(document.get("name"), str) or not document["name"].strip():
-            raise DocumentError(f"candidate tool {number} is no tool document with a name")
-        text = json.dumps(document, ensure_ascii=False)
-        if text in tools:
-            notes.append(f"candidate tool {number} ({document['name']}) is listed before; kept once")
-        elif any(tool.name == document["name"] for tool in tools.values()):
-            notes.append(f"candidate tool {number} ({document['name']}) has the name of another document; both kept")
-        tools[text] = _tool(text)
-    return tuple(tools.values())
+def write_line(sample: Sample, identity: str) -> str:
+    """The row of a sample, with its line feed.
 
-
-@lru_cache(maxsize=4096)
-def _tool(text: str) -> Tool:
-    """The tool of a document's JSON text; cached, so that equal documents are one object."""
-    document: dict[str, Any] = json.loads(text)
-    notes: list[str] = []
-    parameters = document.get("parameters")
+    Raises:
+        DocumentError: why this form cannot say it.
+    """
+    if not sample.golden_triples:
+        raise DocumentError(f"it has no golden triples (kind {sample.kind}), and a row without them cannot be read")
+    if sample.alternatives:
+        raise DocumentError("it accepts alternatives, and a row has one list of calls")
+    if sample.provenance.get("unparsed") or not sample.calls:
+        raise DocumentError("it has no golden call that could be read" if sample.provenance.get("unparsed") else "it has no golden call")
+    before = _before(sample)
+    contents = (identity, _documents(sample, before), _user(sample, before), _listed_calls(sample, before))
+    messages = before.raw if before else [{"role": role, "content": None} for role in ROLES]
+    line = json.dumps([{**m, "content": content} for m, content in zip(messages, contents, strict=True)], ensure_ascii=False) + "\n"
+    if len(line) >= MAX_LINE:
+        raise DocumentError(f"its row would have {len(line):,} characters (limit {MAX_LINE:,})")
     try:
-        if isinstance(parameters, dict) and not isinstance(parameters.get("properties", {}), dict | list):
-            raise ValueError(f"properties must be an object or a list, found {type(parameters['properties']).__name__}")
-        schema, repairs = normalise_parameters(parameters)
-    except (ValueError, TypeError) as error:  # a TypeError: a type or a name that is an object
-        raise DocumentError(f"candidate tool '{document['name']}': {error}") from None
-    for key, empty in (("description", ""), ("response", {})):
-        if not isinstance(document.get(key, empty), type(empty)):
-            notes.append(f"{key} is {type(document[key]).__name__}; left out")
-            document[key] = empty
-    for key in [key for key in document if key not in ("name", "description", "parameters", "response")]:
-        notes.append(f"'{key}' is no part of a tool document; left out")
-    return Tool(
-        name=document["name"],
-        description=document.get("description", ""),
-        parameters=schema,
-        response=document.get("response", {}),
-        source={"format": "familytool-2025", "status": status(schema)},
-        notes=(*notes, *repairs),
-    )
+        line.encode()
+        back = sample_of_row(parse_json(line), "", sample.benchmark, sample.graph_id)
+    except UnicodeEncodeError:
+        raise DocumentError("it holds half of a surrogate pair, which is no character") from None
+    except ValueError as error:
+        raise DocumentError(f"its row could not be read again: {error}") from None
+    require_same(*(_told(each, sample) for each in (sample, back)))
+    for number, (tool, again) in enumerate(zip(sample.candidate_tools, back.candidate_tools, strict=True)):
+        if tool is not again:
+            require_same({f"document {number} ({tool.name})": said(tool)}, {f"document {number} ({tool.name})": said(again)})
+            if tool.response:  # runs do not keep responses
+                require_same(
+                    {f"the response of {tool.name}": canonical(tool.response)}, {f"the response of {tool.name}": canonical(again.response)}
+                )
+    return line
 
 
-def _argument_sources(calls: tuple[ToolCall, ...], chains: list[tuple[RelationPath, str]], query: str) -> dict[str, dict[str, Json]]:
-    """Where each argument comes from: the golden chain that ends in it, or else the words of the query."""
-    ends: dict[str, RelationPath] = {}
-    for path, end in chains:
-        ends.setdefault(end, path)
-    sources: dict[str, dict[str, Json]] = {}
-    for number, call in enumerate(calls):
-        for pointer, text in _leaves(call.arguments, f"/{number}/arguments"):
-            if text in ends:
-                path = ends[text]
-                sources[pointer] = {"source": "graph", "path": {"start": path.start, "relations": list(path.relations)}}
-            elif span := _span(text, query):
-                sources[pointer] = {"source": "query", "span": list(span)}
-    return sources
-
-
-def _leaves(value: Json, pointer: str) -> Iterator[tuple[str, str]]:
-    """JSON pointer and text of every text and number in a value."""
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _leaves(inner, f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}")
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            yield from _leaves(inner, f"{pointer}/{index}")
-    elif isinstance(value, str | int | float) and not isinstance(value, bool):
-        yield pointer, str(value)
-
-
-def _span(text: str, query: str) -> tuple[int, int] | None:
-    """The first place of a text in the query as whole words; "2" is no word of "2:30" or "2.5"."""
-    if not text.strip():
+def _before(sample: Sample) -> Sample | None:
+    """The sample as its `raw` says it, if that is a row of this form."""
+    try:
+        return sample_of_row(sample.raw, "", sample.benchmark, sample.graph_id) if is_row(sample.raw) else None
+    except ValueError:
         return None
-    found = re.search(rf"(?<!\w)(?<!\d[.:,]){re.escape(text)}(?!\w|[.:,]\d)", query, re.IGNORECASE)
-    return found.span() if found else None
+
+
+def _told(sample: Sample, original: Sample) -> dict[str, str]:
+    """What a row tells of a sample, as texts to be compared; paths only where the original has them."""
+    triples = [[t.head, t.relation, t.tail] for t in sample.golden_triples]
+    told = {"the speaker": repr(sample.speaker), "the query": repr(sample.query), "the golden triples": repr(triples)}
+    if listed_by_paths(original.golden_triples, original.golden_paths) is not None:
+        told["the golden paths"] = repr([[path.start, *path.relations] for path in sample.golden_paths])
+    told["the calls"] = json.dumps([[call.name, call.arguments] for call in sample.calls])
+    told["the number of documents"] = str(len(sample.candidate_tools))
+    return told
+
+
+def _documents(sample: Sample, before: Sample | None) -> list[Json]:
+    """The candidate documents: each as it stood, the changed ones at their place changed key by key, new ones written anew."""
+    if before is None:
+        return [write_document(tool, tool.raw if tool.source.get("format") == NAME else None) for tool in sample.candidate_tools]
+    listed = before.raw[1]["content"]
+    in_place = len(sample.candidate_tools) == len(listed)
+    as_said: dict[str, Json] = {}
+    documents = []
+    for number, tool in enumerate(sample.candidate_tools):
+        old = before.candidate_tools[number] if in_place else None
+        if old is tool or (old is not None and said(old) == said(tool)):
+            documents.append(write_document(tool, listed[number]))
+            continue
+        as_said = as_said or {said(known): document for known, document in zip(before.candidate_tools, listed, strict=True)}
+        documents.append(write_document(tool, as_said.get(said(tool), listed[number] if in_place else None)))
+    return documents
+
+
+def _user(sample: Sample, before: Sample | None) -> str:
+    text = split_user(before.raw[2]["content"], []) if before else UserText("", "", "", "", "  ", " ().")
+    facts = (sample.golden_triples, sample.golden_paths)
+    if before and facts == (before.golden_triples, before.golden_paths):
+        first, golden = before.golden_triples[0], text.golden
+    else:
+        listed = listed_by_paths(*facts) if sample.golden_paths else None
+        if listed is None:
+            listed = merged(golden_triples(text.golden, []), sample.golden_triples) if before else list(sample.golden_triples)
+        first, golden = listed[0], write_golden(listed, text.golden)
+    untagged = before.provenance["speaker_tag"] == "" if before else sample.provenance.get("speaker_tag") == ""
+    tagged_so = before is not None and text.kind != "" and sample.speaker == before.speaker
+    if tagged_so or (untagged and first.head == sample.speaker):
+        tag = text.tag
+    else:
+        kind = "Person" if sample.provenance.get("speaker_tag") == "Person" else "Speaker"
+        tag = f"<speak>{kind}: {sample.speaker}</speak> "
+    return f"{tag}{sample.query}{text.gap}{MARKER}{golden}"
+
+
+def _listed_calls(sample: Sample, before: Sample | None) -> list[Json]:
+    """The calls; one at the place of an old one keeps what else stood there, any other depends on nothing."""
+    listed = before.raw[3]["content"] if before else []
+    depends = sample.provenance.get("depend_on", [])
+    calls: list[Json] = []
+    for number, call in enumerate(sample.calls):
+        new = {"name": call.name, "parameters": call.arguments}
+        if len(listed) == len(sample.calls):
+            calls.append({**listed[number], **new})
+        else:
+            known = next((old for old in listed if json.dumps([old["name"], old["parameters"]]) == json.dumps([*new.values()])), None)
+            calls.append(known or {**new, "depend_on": depends[number] if len(depends) == len(sample.calls) else []})
+    return calls

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
+from familytool.errors import FamilytoolError
 from familytool.formats.benchmark_files import Source, read_records
 from familytool.model import Json, Sample
 from familytool.runs import line, sample_of
@@ -31,7 +33,16 @@ def read_samples(source: Source, rejected: list[str]) -> Iterator[Sample]:
             rejected.append(f"{place}{f' ({named})' if named else ''}: {' '.join(str(error).split())[:300]}")
 
 
-def write_samples(samples: Iterable[Sample], name: str) -> Iterator[tuple[str, str]]:
-    """(file, text) pairs, one line for each sample."""
+def write_samples(samples: Iterable[Sample], name: str, rejected: list[str] | None = None) -> Iterator[tuple[str, str]]:
+    """(file, text) pairs, one line for each sample; half of a surrogate pair cannot be written (FamilytoolError, or into `rejected`)."""
     for sample in samples:
-        yield "", line(sample)
+        text = line(sample)
+        if not _SURROGATE.search(text):
+            yield "", text
+        elif rejected is None:
+            raise FamilytoolError(f"{sample.id}: it holds half of a surrogate pair, which is no character; correct it and write again.")
+        else:
+            rejected.append(f"{sample.id}: it holds half of a surrogate pair, which is no character")
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
-from familytool.errors import FamilytoolError
+from familytool.errors import FamilytoolError, UsageError
 from familytool.formats import graph_lines, graph_rdf, graphml, triples_text
 from familytool.formats.text import MAX_CHARACTERS, TextError, parse_json
 from familytool.graph import KnowledgeGraph
@@ -165,3 +165,23 @@ def _is_decorated(line: str) -> bool:
         return bool(triples_text.line_triples(line))
     except TextError:
         return False
+
+
+def read_graph_file(path: Path, graph_id: str, rejected: list[str], format_name: str = "auto") -> KnowledgeGraph:
+    """The graph of a file in any form; lines that are no triples go into `rejected`.
+
+    Raises:
+        UsageError: no such format of graphs.
+        FamilytoolError: a file that cannot be read, whose form is not known, or in which there is no triple.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FamilytoolError(f"{path}: cannot be read as UTF-8 text ({error}).") from None
+    name = detect_graph_format(text, path.name) if format_name == "auto" else format_name
+    if name not in GRAPH_FORMATS:
+        raise UsageError(f"'{name}': no format of graphs; there are {', '.join(GRAPH_FORMATS)}.")
+    graph = GRAPH_FORMATS[name].read(text, graph_id, rejected)
+    if not len(graph):
+        raise FamilytoolError(f"{path}: no triple could be read ({rejected[0] if rejected else 'the file is empty'}).")
+    return graph

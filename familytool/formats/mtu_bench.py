@@ -1,7 +1,8 @@
-"""MTU-Bench evaluation files: the tool documents inside the `question` texts of `*_eval.jsonl` (Apache-2.0).
+"""MTU-Bench: the tool documents inside the `question` texts of `*_eval.jsonl` (Apache-2.0), and lists of such documents.
 
-The list stands behind one fixed sentence, on the same line or later, as JSON or as a Python literal; required parameters are
-names, objects, or a mapping from name to pattern; some lists share one set of parameters among several tools.
+In a question the list stands behind one fixed sentence, on the same line or later, as JSON or as a Python literal; required
+parameters are names, objects, or a mapping from name to pattern; some lists share one set of parameters among several tools.
+Written is a list of documents as in the questions: parameters are objects, and bare names where nothing is said of them.
 Facts: tool-document measurements over all 1,009 records (116 names, 181 distinct documents).
 """
 
@@ -17,20 +18,33 @@ from familytool.model import Json, Tool, canonical
 
 NAME = "mtu-bench"
 CARRIES = "names, descriptions, types, defaults and patterns where a version states them, names of results"
-LOST = ""
+LOST = (
+    "what is said of the parameters together (combinators, definitions, open schemas), the order of required and optional parameters "
+    "among each other, which results are always there, notes and our x-phrase hints"
+)
+CONTAINER = "json"
 MARKER = "The following is a list of APIs and their parameters that you can use:"
 
 
+_LISTS = {"required_parameters", "optional_parameters", "result_parameters"}
+
+
 def looks_like(record: Json) -> bool:
-    """Whether a JSONL record is an MTU-Bench evaluation row."""
-    return isinstance(record, dict) and isinstance(record.get("question"), str) and MARKER in record["question"]
+    """Whether a JSON value is an MTU-Bench evaluation row, a list of its documents, or one of them."""
+    if isinstance(record, list):
+        return bool(record) and all(map(_is_document, record))
+    return _is_document(record) or (isinstance(record, dict) and isinstance(record.get("question"), str) and MARKER in record["question"])
+
+
+def _is_document(entry: Json) -> bool:
+    return isinstance(entry, dict) and isinstance(entry.get("name"), str) and entry.keys() >= _LISTS and "api_name" not in entry
 
 
 def read_tools(records: Iterable[tuple[str, Json]], rejected: list[str] | None = None) -> Iterator[Tool]:
     """The distinct documents of all records, in order of first appearance; versions of a name are numbered from 1.
 
     Args:
-        records: (place, record) pairs; the place says file and line.
+        records: (place, record) pairs; the place says file and line. A record is a row, a list of documents, or one document.
         rejected: gets a sentence for each list entry that is no tool document.
 
     Raises:
@@ -51,9 +65,12 @@ def read_tools(records: Iterable[tuple[str, Json]], rejected: list[str] | None =
 
 def _documents(record: Json, place: str, rejected: list[str]) -> Iterator[tuple[dict[str, Json], Json]]:
     question = record.get("question") if isinstance(record, dict) else None
-    if not isinstance(question, str) or MARKER not in question:
+    if question is None and isinstance(record, list | dict) and looks_like(record):
+        listed = record if isinstance(record, list) else [record]
+    elif isinstance(question, str) and MARKER in question:
+        listed = _list_after(question, question.index(MARKER) + len(MARKER), place)
+    else:
         raise DocumentError(f"{place}: no tool list (the sentence 'The following is a list of APIs ...' is missing)")
-    listed = _list_after(question, question.index(MARKER) + len(MARKER), place)
     for entry in listed:
         if not isinstance(entry, dict):
             rejected.append(f"{place}: list entry {str(entry)[:40]!r} is no tool document")
@@ -156,3 +173,65 @@ def _response(declared: Any) -> dict[str, Json]:
         elif isinstance(entry, dict) and isinstance(entry.get("name"), str):
             named[entry["name"]] = {key: value for key, value in entry.items() if key != "name"}
     return named
+
+
+def write_tools(tools: Iterable[Tool]) -> Iterator[Json]:
+    """One list of documents `{name, description, required_parameters, optional_parameters, result_parameters}`."""
+    yield [write_document(tool) for tool in tools]
+
+
+def write_document(tool: Tool) -> dict[str, Json]:
+    """A tool as an MTU-Bench document.
+
+    >>> schema = {"properties": {"city": {"type": "string"}, "day": {"default": "today"}, "to": {}}, "required": ["city", "to"]}
+    >>> document = write_document(Tool(name="f", parameters=schema))
+    >>> document["required_parameters"], document["optional_parameters"]
+    ([{'name': 'city', 'type': 'string'}, 'to'], [{'name': 'day', 'default': 'today'}])
+    """
+    schema = tool.as_candidate().parameters
+    properties = schema.get("properties", {})
+    required = [name for name in schema.get("required", []) if name in properties]
+    response = tool.response
+    if isinstance(response.get("type"), str):  # a schema of the whole, of which the properties are the results
+        response = response["properties"] if isinstance(response.get("properties"), dict) else {}
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "required_parameters": [_entry(name, properties[name]) for name in required],
+        "optional_parameters": [_entry(name, inner) for name, inner in properties.items() if name not in required],
+        "result_parameters": [_entry(name, inner) for name, inner in response.items()],
+    }
+
+
+def _entry(name: str, schema: Json) -> Json:
+    """A parameter as an object, or its bare name where nothing is said of it; what leads to a definition of the whole is left out."""
+    said = _without_references({"not": {}} if schema is False else schema)
+    return {"name": name, **{key: value for key, value in said.items() if key != "name"}} if isinstance(said, dict) and said else name
+
+
+def _without_references(schema: Json) -> Json:
+    if isinstance(schema, list):
+        return [_without_references(inner) for inner in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {key: value for key, value in schema.items() if not (key == "$ref" and isinstance(value, str))}
+    return {key: value if key in ("default", "enum", "const", "examples") else _without_references(value) for key, value in kept.items()}
+
+
+def losses(tool: Tool) -> list[str]:
+    """What of a tool's parameters a document of MTU-Bench cannot say.
+
+    >>> losses(Tool(name="f", parameters={"type": "object", "properties": {}, "minProperties": 1, "additionalProperties": False}))
+    ['#/minProperties is not written']
+    """
+    schema = tool.as_candidate().parameters
+    said = {"type", "properties", "required"} | {key for key in _CLOSINGS if schema.get(key) is False}
+    told = [f"#/{key} is not written" for key in schema if key not in said]
+    if not any(key in schema for key in _CLOSINGS):
+        told.append("# is open, and is read again as closed")
+    if _without_references(schema.get("properties")) != schema.get("properties"):
+        told.append("#/properties: references ($ref) to definitions of the whole are not written")
+    return told
+
+
+_CLOSINGS = ("additionalProperties", "unevaluatedProperties")

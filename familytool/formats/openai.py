@@ -115,7 +115,7 @@ def read_entry(document: dict[str, Json], raw: Json, which: str, parameters: Jso
     if isinstance(sentences, list) and all(isinstance(text, str) and len(text) <= 2_000 for text in sentences):
         schema["x-phrase"] = sentences[:200]
     elif sentences is not None:
-        notes.append("x-phrase is no list of sentences; left out")
+        notes.append(f"#/x-phrase: {shown(sentences)} is no list of sentences; left out")
     if not isinstance(description, str):
         notes.append("no description is given" if description is None else f"description is {shown(description)}, no text; left out")
     if len(name) > 64:

@@ -1,6 +1,7 @@
 """Tool schemas as documents write them, brought to JSON Schema 2020-12, with a note for every repair.
 
-Nothing is renamed and nothing disappears: a construct without a counterpart stays as it is beside a note.
+Nothing is renamed and nothing disappears: a construct without a counterpart stays as it is beside a note. A note reads
+"pointer: what stood there, and what it became"; what is only odd (a format that nobody knows) is noted and left.
 Sources: the measured irregularities of BFCL, MTU-Bench, FamilyTool and Seal-Tools.
 """
 
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from familytool.formats.schema_words import format_note, pattern_note
 from familytool.model import Json
 
 TYPES = {
@@ -40,13 +42,15 @@ def normalise_parameters(parameters: Json) -> tuple[dict[str, Json], list[str]]:
     """
     notes: list[str] = []
     if not parameters:
-        notes.append("no parameters are given; read as a tool without parameters")
+        notes.append(f"#: no parameters are given ({parameters!r}); read as a tool without parameters")
         parameters = {"type": "object", "properties": {}}
     if not isinstance(parameters, dict):
         raise ValueError(f"parameters must be an object, found {type(parameters).__name__}")
     schema: dict[str, Json] = _normalise(parameters, "#", notes, 0)
     if schema.get("type", "object") != "object":
         raise ValueError(f"parameters must be of type object, found {schema['type']!r}")
+    if "type" not in schema:
+        notes.append("#: no type is given; read as object")
     schema = {"type": "object", **schema}
     schema.setdefault("properties", {})
     for name in schema.get("required", []):
@@ -65,7 +69,7 @@ def _normalise(node: Json, path: str, notes: list[str], depth: int) -> Any:
     if isinstance(node, bool):
         return node
     if not isinstance(node, dict):
-        notes.append(f"{path}: {type(node).__name__} where a schema belongs; read as 'anything'")
+        notes.append(f"{path}: {_shown(node)} where a schema belongs; read as 'anything'")
         return {}
     result: dict[str, Json] = {}
     for key, value in node.items():
@@ -75,12 +79,12 @@ def _normalise(node: Json, path: str, notes: list[str], depth: int) -> Any:
         elif key == "properties" and isinstance(value, list):
             result[key] = _property_list(value, here, notes, depth)
         elif key in _KEYWORDS and not _is_a(value, _KEYWORDS[key]):
-            notes.append(f"{here}: {type(value).__name__} where {_KEYWORDS[key]} belongs; left out")
+            notes.append(f"{here}: {_shown(value)} where {_KEYWORDS[key]} belongs; left out")
         elif key == "items" and isinstance(value, list):
-            notes.append(f"{here}: a list of schemas read as prefixItems")
+            notes.append(f"{here}: a list of {len(value)} schemas; read as prefixItems")
             result["prefixItems"] = [_normalise(v, f"{here}/{i}", notes, depth + 1) for i, v in enumerate(value)]
         elif key == "properties" and not isinstance(value, dict):
-            notes.append(f"{here}: {type(value).__name__} where properties belong; left out")
+            notes.append(f"{here}: {_shown(value)} where properties belong; left out")
         elif key in _MAPS and isinstance(value, dict):
             result[key] = {n: _normalise(v, f"{here}/{_escape(n)}", notes, depth + 1) for n, v in value.items()}
         elif key in _SUBSCHEMAS and isinstance(value, dict | bool):
@@ -88,15 +92,17 @@ def _normalise(node: Json, path: str, notes: list[str], depth: int) -> Any:
         elif key in _LISTS and isinstance(value, list):
             result[key] = [_normalise(v, f"{here}/{i}", notes, depth + 1) for i, v in enumerate(value)]
         elif key == "required" and not isinstance(value, list):
-            notes.append(f"{here}: {value!r} is no list of names; left out")
+            notes.append(f"{here}: {_shown(value)} is no list of names; left out")
         elif key == "required":
-            result[key] = list(dict.fromkeys(n for n in value if isinstance(n, str)))
+            result[key] = _names(value, here, notes)
         elif key == "enum" and isinstance(value, list) and not value:
             notes.append(f"{here}: an empty list restricts nothing; left out")
         elif key == "optional":
-            notes.append(f"{here}: optional = {value!r} is no JSON Schema; the list of required names decides")
+            notes.append(f"{here}: {_shown(value)} is no JSON Schema; left out, the list of required names decides")
         else:
             result[key] = value
+            if key in ("format", "pattern") and (note := format_note(value) if key == "format" else pattern_note(value)):
+                notes.append(f"{here}: {note}")
     _check_default(result, path, notes)
     return result
 
@@ -123,38 +129,72 @@ def _is_a(value: Json, kind: str) -> bool:
     return checks[kind]
 
 
+def _shown(value: Json) -> str:
+    """A value in a note: its type and at most forty characters."""
+    text = repr(value[:60] if isinstance(value, str | list) else value)
+    return f"{type(value).__name__} {text if len(text) <= 40 else text[:37] + '...'}"
+
+
 def _escape(name: str) -> str:
     """A name as a part of a JSON pointer."""
     return name.replace("~", "~0").replace("/", "~1")
 
 
+def _names(value: list[Json], path: str, notes: list[str]) -> list[str]:
+    """The names of a list of required parameters; what is no name, or stands there twice, is left out."""
+    names: list[str] = []
+    for index, name in enumerate(value):
+        if not isinstance(name, str):
+            notes.append(f"{path}/{index}: {_shown(name)} is no name; left out")
+        elif name in names:
+            notes.append(f"{path}/{index}: '{name}' stands there twice; kept once")
+        else:
+            names.append(name)
+    return names
+
+
 def _type(value: Json, path: str, notes: list[str]) -> dict[str, Json]:
     if isinstance(value, list):
-        names = [t for item in value for t in [_type(item, path, notes).get("type")] if t]
-        return {"type": names} if names else {}
+        names = list(dict.fromkeys(t for item in value for t in [_type(item, path, notes).get("type")] if isinstance(t, str)))
+        if not names:
+            notes.append(f"{path}: type {_shown(value)} names none; read as 'anything'")
+            return {}
+        if len(names) < len(value):
+            notes.append(f"{path}: type {_shown(value)} read as {', '.join(names)}")
+        return {"type": names}
     if isinstance(value, str) and value in STANDARD_TYPES:
         return {"type": value}
-    alias = TYPES.get(str(value).lower(), str(value).lower())
+    name = value if isinstance(value, str) else ""
+    alias = TYPES.get(name.lower(), name.lower())
     if alias in STANDARD_TYPES:
         notes.append(f"{path}: type '{value}' read as {alias}")
         return {"type": alias}
-    notes.append(f"{path}: type '{value}' is unknown; read as 'anything'")
+    shown = f"'{value[:40]}'" if isinstance(value, str) else _shown(value)
+    notes.append(f"{path}: type {shown} is unknown; read as 'anything'")
     return {}
 
 
 def _property_list(entries: list[Json], path: str, notes: list[str], depth: int) -> dict[str, Json]:
-    notes.append(f"{path}: a list of parameters read as an object by their names")
     found: dict[str, Json] = {}
+    own: list[str] = []
     for index, entry in enumerate(entries):
         if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
-            notes.append(f"{path}/{index}: an entry without a name; left out")
+            own.append(f"{path}/{index}: {_shown(entry)} has no name; left out")
             continue
+        name = entry["name"]
+        if name in found:
+            own.append(f"{path}/{index}: a second parameter '{name}'; it takes the place of the first")
         rest = {key: value for key, value in entry.items() if key != "name"}
-        found[entry["name"]] = _normalise(rest, f"{path}/{index}", notes, depth + 1)
+        found[name] = _normalise(rest, f"{path}/{index}", own, depth + 1)
+    notes.append(f"{path}: a list of {len(entries)} parameters; read as an object with the names {', '.join(found)[:80] or '(none)'}")
+    notes += own
     return found
 
 
 def _check_default(schema: dict[str, Json], path: str, notes: list[str]) -> None:
-    if isinstance(schema.get("default"), list) and schema.get("type") == "string":
-        notes.append(f"{path}: default is an array, the values are strings; the default is left out")
+    """Leave out the default of an array that stands at its items (or at a text, number or truth value)."""
+    if isinstance(schema.get("default"), list) and schema.get("type") in ("string", "integer", "number", "boolean"):
+        notes.append(
+            f"{path}: default {_shown(schema['default'])} is an array, the values are of type {schema['type']}; the default is left out"
+        )
         del schema["default"]

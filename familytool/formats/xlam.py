@@ -46,10 +46,11 @@ def read_tools(records: Iterable[tuple[str, Json]], rejected: list[str]) -> Iter
     Raises:
         DocumentError: no row has a readable list of tools.
     """
-    yield from read_rows(records, _documents, _tool, rejected)
+    yield from read_rows(records, documents_of, tool_of, rejected)
 
 
-def _documents(row: Json) -> list[Json]:
+def documents_of(row: Json) -> list[Json]:
+    """The documents of a row, decoded where they are a text (ValueError: it has none)."""
     if not isinstance(row, dict) or "tools" not in row:
         raise ValueError(f"{shown(row)} is no row with 'tools'")
     tools = row["tools"]
@@ -63,7 +64,8 @@ def _documents(row: Json) -> list[Json]:
     return tools
 
 
-def _tool(document: Json, place: str, number: int) -> Tool:
+def tool_of(document: Json, place: str, number: int) -> Tool:
+    """The tool of the document that is listed as `number`, its parameters a flat map or a JSON Schema (ValueError: it is none)."""
     if not isinstance(document, dict):
         raise ValueError(f"entry {number} of 'tools' is {shown(document)}, no tool document")
     function = document["function"] if isinstance(document.get("function"), dict) else document

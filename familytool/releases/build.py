@@ -5,20 +5,20 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from familytool.campaign import Campaign
 from familytool.errors import FamilytoolError
+from familytool.formats.familytool_release import SPLIT
 from familytool.model import Sample, Tool
 from familytool.releases.card import render_card
 from familytool.releases.columns import graph_schema, sample_row, sample_schema, tool_row, tool_schema
 from familytool.runs import file_hash, replace_folder
 
 ROWS_IN_MEMORY = 1_000
-SPLIT = "test"
 
 
 @dataclass
@@ -147,15 +147,3 @@ class _Writers:
         if self.pending[config]:
             self.open[config].write_table(pa.Table.from_pylist(self.pending[config], schema=self.schemas[config]))
             self.pending[config] = []
-
-
-def read_release(folder: Path, config: str) -> Iterator[dict[str, Any]]:
-    """The rows of one config, as written, without the `datasets` library (FamilytoolError if there is no such config)."""
-    import pyarrow.parquet
-
-    path = folder / config / f"{SPLIT}.parquet"
-    if not path.is_file():
-        there = ", ".join(sorted(p.parent.name for p in folder.glob(f"*/{SPLIT}.parquet"))) or "none"
-        raise FamilytoolError(f"{folder}: no config '{config}' (there: {there}).")
-    for batch in pyarrow.parquet.ParquetFile(path).iter_batches():
-        yield from batch.to_pylist()

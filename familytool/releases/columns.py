@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from familytool.formats.familytool_release import JSON_COLUMNS
 from familytool.model import Json, Sample, Tool
 from familytool.runs import tool_object
 
 if TYPE_CHECKING:
     import pyarrow
-
-JSON_COLUMNS = ("candidate_tools", "golden_paths", "calls", "alternatives", "argument_sources", "provenance")
-"""Columns that hold JSON text."""
 
 
 def sample_schema() -> pyarrow.Schema:

@@ -1,242 +1,252 @@
 """The intent check: does the query ask for this call, and for nothing else?
 
-It decides what text decides: persons (kinship), stated values, values stated but unused, the answer given away. A text of our
-own writer is verified by construction as well: rendered again from the golden facts, it must be the query. On the wording of a
-relation in other texts it says "unknown" and no more.
+It decides what text decides: persons (kinship), where each value comes from, values stated but unused, the answer given away, orders
+that nobody gave. A text of our own writer is verified by construction as well: rendered again from the golden facts, it must be
+the query. On the wording of a relation in other texts it says "unknown" and no more.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any
 
-from familytool.catalogue import tables
 from familytool.graph import KnowledgeGraph
-from familytool.kinship import KIN_RELATIONS, Kin, Mention, find_mentions
+from familytool.kinship import KIN_RELATIONS
 from familytool.model import Check, Finding, Json, RelationPath, Sample, Verdict
-from familytool.phrasing import Owner, Phrase, fault, fill, join_spoken, parse_template, say_fact, spoken_forms
-from familytool.validation.grounding import Stated, is_stated, stated_values, words_said
+from familytool.phrasing import fault
+from familytool.validation.chains import ends_of, known_graph, recorded_path
+from familytool.validation.grounding import Stated, find_words, is_stated, stated_values, words_said
+from familytool.validation.injection import injection_findings
+from familytool.validation.kin_facts import kin, relatives
+from familytool.validation.leaves import Leaf, leaves_of
+from familytool.validation.quoted import quoted_triples, wording
+from familytool.validation.relatives import Kinship, KinshipRecall, judge_kinship, kinship_recall, owner_path
+from familytool.validation.wording import recipe_of, rendering_findings, said_by_recipe
 
-_kin_of: dict[int, tuple[KnowledgeGraph, Kin]] = {}
+__all__ = ["KinshipRecall", "check_intent", "kin", "kinship_recall"]
 
-
-def kin(graph: KnowledgeGraph) -> Kin:
-    """The kinship of a graph, computed once for each."""
-    known = _kin_of.get(id(graph))
-    if known is None or known[0] is not graph:
-        if len(_kin_of) >= 32:
-            del _kin_of[next(iter(_kin_of))]
-        known = (graph, Kin(graph))
-        _kin_of[id(graph)] = known
-    return known[1]
+_TURN = re.compile(r"^ {0,8}(?:user|assistant|system|human|ai|agent|customer|bot|model)\b {0,2}:", re.I | re.M)
 
 
 def check_intent(sample: Sample, graph: KnowledgeGraph) -> Check:
-    """Persons, stated values, unused values and leaks of one sample; findings in order of their place."""
+    """Persons, the origin of each value, unused values, leaks and followed orders of one sample; findings in this order.
+
+    Of a sample without a speaker nothing is asked of kinship, and of a query that may not be all that was said (a turn of a
+    dialogue) a value that it does not state is no finding.
+    """
+    request = _Request(sample, graph)
     findings: list[Finding] = []
-    leftover = fault(sample.query) if _recipe(sample) else ""
+    leftover = fault(sample.query) if request.is_ours else ""
     if leftover:
         findings.append(Finding(code="parse_error", path="/query", message=f"the wording has a leftover: {leftover!r}"))
-    stated = stated_values(sample.query)
-    open_questions = 0
-    findings += _person_findings(sample, graph)
-    grounded, undecided = _literal_findings(sample, stated)
-    findings += grounded
-    open_questions += undecided
-    findings += _unused_findings(sample, stated)
-    findings += _leak_findings(sample, graph)
-    if _recipe(sample):
-        findings += _rendering_findings(sample)
-        open_questions = 0
+    kinship = judge_kinship(sample, graph, request.words)
+    findings += kinship.findings
+    findings += _place_findings(sample, graph, kinship)
+    for start, _, parts in request.quoted:
+        message = f"the query quotes the fact ({', '.join(parts)})"
+        findings.append(Finding(code="answer_leaked", path=f"/query/{start}", message=message, value=parts[2]))
+    ungrounded, unexplained, undecided = _origins(request)
+    findings += ungrounded
+    unused, unclear = _unused_findings(request)
+    findings += unused
+    findings += _leak_findings(request)
+    findings += injection_findings(sample, graph, request.words, unexplained)
+    if request.is_ours:
+        findings += rendering_findings(sample)
+        undecided = 0
     else:
-        open_questions += sum(not _relation_said(path, sample.query) for path in sample.golden_paths)
-    verdict: Verdict = "fail" if findings else "unknown" if open_questions else "pass"
+        undecided += unclear + (kinship.agreement == "unknown") + sum(not _relation_said(p, request.words) for p in sample.golden_paths)
+    verdict: Verdict = "fail" if findings else "unknown" if undecided else "pass"
     return Check(sample_id=sample.id, check="intent", verdict=verdict, findings=tuple(findings))
 
 
-def _recipe(sample: Sample) -> list[dict[str, Any]]:
-    wording = sample.provenance.get("wording")
-    return wording if isinstance(wording, list) else []
+class _Request:
+    """The query of a sample as this check reads it.
+
+    `words` is the query with what is no wording (a quoted triple) blanked out, `before` what was said before it, as far as its reader
+    kept that. It `is_complete` if it is known to be all that was said: somebody speaks it, or its reader says so (`complete`). It
+    `is_dialogue` if it is a part of a talk, or several turns of one.
+    """
+
+    def __init__(self, sample: Sample, graph: KnowledgeGraph) -> None:
+        origin = sample.provenance
+        self.sample, self.graph = sample, graph
+        self.is_ours = bool(recipe_of(sample))
+        self.quoted = quoted_triples(sample.query, graph.relations)
+        self.words = wording(sample.query, graph.relations) if self.quoted else sample.query
+        self.before = origin["dialogue_before"] if isinstance(origin.get("dialogue_before"), str) else ""
+        self.stated = stated_values(self.words)
+        self.leaves = leaves_of(sample)
+        self.facts = frozenset(t.tail for t in sample.golden_triples)
+        self.is_complete = bool(sample.speaker) or sample.kind == "graph" or origin.get("complete") is True
+
+        self._places: dict[tuple[str, Json], tuple[int, int] | None] = {}
+
+    def place(self, value: Json) -> tuple[int, int] | None:
+        """Where the query states a value (of JSON's simple types), or None."""
+        key = (type(value).__name__, value)
+        if key not in self._places:
+            self._places[key] = is_stated(value, self.words, self.stated, True)
+        return self._places[key]
+
+    @property
+    def is_dialogue(self) -> bool:
+        return bool(self.before) or "turns" in self.sample.provenance or len(_TURN.findall(self.words)) > 1
 
 
-def _owner_path(path: RelationPath) -> RelationPath:
-    """The part of a golden path that leads to the person a fact belongs to (or who is the value)."""
-    steps = 0
-    while steps < len(path.relations) and path.relations[steps] in KIN_RELATIONS:
-        steps += 1
-    return RelationPath(start=path.start, relations=path.relations[:steps])
-
-
-def _person_findings(sample: Sample, graph: KnowledgeGraph) -> list[Finding]:
-    """Every person on whom a golden chain ends is named in the query, and nobody else is."""
-    relatives = kin(graph)
-    mentions = find_mentions(sample.query)
-    owners: dict[str, RelationPath] = {}
-    for path in sample.golden_paths:
-        owner = _owner_path(path)
-        for person in graph.follow(owner) if owner.relations else ():
-            owners[person] = owner
-    found: list[Finding] = []
-    named: set[str] = set()
-    for mention in mentions:
-        persons = relatives.persons(sample.speaker, mention.readings)
-        place = f"/query/{mention.start}"
-        if len(persons) > 1:
-            listed = ", ".join(persons)
-            found.append(Finding(code="ambiguous_answer", path=place, message=f"'{mention.text}' can be {listed}", value=mention.text))
-        elif not persons:
-            found.append(
-                Finding(
-                    code="kinship_mismatch",
-                    path=place,
-                    message=f"{sample.speaker} has no '{mention.text}' in the graph",
-                    value=mention.text,
-                )
-            )
-        elif persons[0] not in owners and sample.kind != "no_tool":
-            found.append(
-                Finding(
-                    code="kinship_mismatch",
-                    path=place,
-                    message=f"'{mention.text}' is {persons[0]}, to whom no golden chain leads",
-                    value=mention.text,
-                )
-            )
-        named.update(persons)
-    by_name = {person for person in owners if is_stated(person, sample.query, [])}
-    for person, path in owners.items():
-        if person not in named | by_name:
-            steps = ", ".join(path.relations)
-            found.append(
-                Finding(
-                    code="kinship_mismatch",
-                    path="/query",
-                    message=f"the golden chain goes to {person} ({steps}), whom the query does not name",
-                    value=person,
-                )
-            )
-    found += _place_findings(sample, graph, mentions)
-    return found
-
-
-def _place_findings(sample: Sample, graph: KnowledgeGraph, mentions: list[Mention]) -> list[Finding]:
+def _place_findings(sample: Sample, graph: KnowledgeGraph, kinship: Kinship) -> list[Finding]:
     """Where an argument's place in the query is recorded, the person named at that place is the fact's owner."""
     found: list[Finding] = []
     for pointer, source in sample.argument_sources.items():
-        span, stated = source.get("span"), source.get("path")
-        if source.get("source") != "graph" or not isinstance(span, list) or not isinstance(stated, dict):
+        span, path = _span(source), recorded_path(source)
+        if path is None or span is None:
             continue
-        owner = _owner_path(RelationPath(start=stated["start"], relations=tuple(stated["relations"])))
-        here = [m for m in mentions if m.start < span[1] and span[0] < m.end]
-        owners = graph.follow(owner) if owner.relations else (sample.speaker,)
-        persons = [p for m in here for p in kin(graph).persons(sample.speaker, m.readings)] or [sample.speaker]
+        owner = owner_path(path)
+        here = [r for r in kinship.references if r.paths and r.start < span[1] and span[0] < r.end]
+        owners = list(ends_of(graph, owner)[0]) if owner.relations else [sample.speaker]
+        persons = [p for r in here for p in relatives(graph).persons(sample.speaker, r)] or [sample.speaker]
         if not set(owners) & set(persons):
-            found.append(
-                Finding(
-                    code="kinship_mismatch",
-                    path=f"/calls{pointer}",
-                    message=f"its words name {', '.join(persons)}, its fact is of {', '.join(owners) or 'nobody'}",
-                )
-            )
+            message = f"its words name {', '.join(persons)}, its fact is of {', '.join(owners) or 'nobody'}"
+            found.append(Finding(code="kinship_mismatch", path=f"/calls{pointer}", message=message))
     return found
 
 
-def _literal_findings(sample: Sample, stated: list[Stated]) -> tuple[list[Finding], int]:
-    """Arguments that no fact gives must be stated in the query; enum items and booleans of other texts stay undecided."""
+def _span(source: dict[str, Json]) -> tuple[int, int] | None:
+    span = source.get("span")
+    return (span[0], span[1]) if isinstance(span, list) and len(span) == 2 and all(isinstance(place, int) for place in span) else None
+
+
+def _origins(request: _Request) -> tuple[list[Finding], list[Leaf], int]:
+    """Where each value comes from: findings for those from nowhere, all that the request does not explain, and the number left open."""
     found: list[Finding] = []
+    unexplained: list[Leaf] = []
     undecided = 0
-    facts = {end for path in sample.golden_triples for end in (path.tail,)}
-    for number, call in enumerate(sample.calls):
-        for pointer, value, schema in _leaf_values(sample, call.name, call.arguments, f"/{number}/arguments"):
-            source = sample.argument_sources.get(pointer, {}).get("source")
-            if source == "graph" or (not source and str(value) in facts):
-                continue
-            if isinstance(value, bool) or value is None or is_stated(value, sample.query, stated):
-                undecided += isinstance(value, bool) or value is None
-                continue
-            if "enum" in schema or ("default" in schema and schema["default"] == value):
-                undecided += not words_said(str(value), sample.query)
-            elif _recipe(sample) and _said_by_recipe(sample, pointer, value):
-                continue
-            else:
-                found.append(
-                    Finding(
-                        code="ungrounded_value",
-                        path=f"/calls{pointer}",
-                        message=f"{value!r} is neither stated in the query nor a golden fact",
-                        value=value,
-                    )
-                )
-    return found, undecided
-
-
-def _leaf_values(sample: Sample, name: str, arguments: dict[str, Json], pointer: str) -> list[tuple[str, Json, dict[str, Any]]]:
-    document = next((tool for tool in sample.candidate_tools if tool.name == name), None)
-    rows: list[tuple[str, Json, dict[str, Any]]] = []
-
-    def visit(value: Json, schema: Any, here: str) -> None:
-        schema = schema if isinstance(schema, dict) else {}
-        if isinstance(value, dict):
-            for key, inner in value.items():
-                visit(inner, schema.get("properties", {}).get(key), f"{here}/{key.replace('~', '~0').replace('/', '~1')}")
-        elif isinstance(value, list):
-            for index, inner in enumerate(value):
-                visit(inner, schema.get("items"), f"{here}/{index}")
-        else:
-            rows.append((here, value, schema))
-
-    visit(arguments, document.parameters if document else {}, pointer)
-    return rows
-
-
-def _said_by_recipe(sample: Sample, pointer: str, value: Json) -> bool:
-    """Whether our own writer has fixed words for this value and they stand in the query ("by the window" for `window`)."""
-    number = int(pointer.split("/")[1])
-    slots = _recipe(sample)[number]["slots"] if number < len(_recipe(sample)) else {}
-    return any(str(value) in slot.get("values", {}) and slot["values"][str(value)] in sample.query for slot in slots.values())
-
-
-def _unused_findings(sample: Sample, stated: list[Stated]) -> list[Finding]:
-    """Dates, times, numbers and addresses that the query states and no argument uses."""
-    if sample.kind == "no_tool":
-        return []
-    used: set[tuple[int, int]] = set()
-    for number, call in enumerate(sample.calls):
-        for pointer, value, _ in _leaf_values(sample, call.name, call.arguments, f"/{number}/arguments"):
-            span = is_stated(value, sample.query, stated)
-            if span:
-                used.add(span)
-            recorded = sample.argument_sources.get(pointer, {}).get("span")
-            if isinstance(recorded, list) and len(recorded) == 2:
-                used.add((recorded[0], recorded[1]))
-    found: list[Finding] = []
-    for item in stated:
-        said = sample.query[item.start : item.end]
-        if any(start < item.end and item.start < end for start, end in used) or said.lower() in ("one", "second", "first", "zero"):
+    for leaf in request.leaves:
+        origin = _origin(request, leaf)
+        if origin == "given":
             continue
-        if item.kind == "number" and _recipe(sample) and not said.isdigit():
+        unexplained.append(leaf)
+        if origin == "open" or not request.is_complete:
+            undecided += 1
             continue
-        found.append(
-            Finding(
-                code="unused_value",
-                path=f"/query/{item.start}",
-                message=f"the query states {item.kind} '{said}', which no argument uses",
-                value=said,
-            )
+        inner = stated_values(leaf.value) if isinstance(leaf.value, str) else []
+        year = any(i.kind == "date" and i.complete and s.value == i.value[4:] for i in inner for s in request.stated)
+        message = f"{leaf.value!r} is neither stated in the query nor a golden fact" + (
+            " (its day is stated, its year is not)" if year else ""
         )
-    return found
+        found.append(Finding(code="ungrounded_value", path=f"/calls{leaf.pointer}", message=message, value=leaf.value))
+    return found, unexplained, undecided
 
 
-def _leak_findings(sample: Sample, graph: KnowledgeGraph) -> list[Finding]:
-    """The end of a golden chain must not stand in the query."""
+def _origin(request: _Request, leaf: Leaf) -> str:
+    """ "given" by query, fact, document or an earlier result; "open" where rules cannot tell; "nowhere"."""
+    sample, value = request.sample, leaf.value
+    source = leaf.source.get("source")
+    if leaf.is_reference or source == "graph" or _is_result(sample, value):
+        return "given"
+    if (not source and str(value) in request.facts) or (value == sample.speaker and value):
+        return "given"
+    if any(request.place(v) for v in (value, *leaf.choices)) or leaf.default:
+        return "given"
+    if request.before and is_stated(value, request.before, stated_values(request.before), True):
+        return "given"
+    if isinstance(value, bool) or value is None:
+        return "open"
+    if leaf.enum:
+        return "given" if words_said(str(value), request.words) else "open"
+    if request.is_ours and said_by_recipe(sample, leaf.pointer, value):
+        return "given"
+    if isinstance(value, str) and _parts_given(request, value):
+        return "given"
+    return "nowhere"
+
+
+def _parts_given(request: _Request, value: str) -> bool:
+    """Whether a value is a list in one text ("ham, olives and corn") whose items are all stated or facts."""
+    parts = [part.strip() for part in value.replace(" and ", ",").replace(";", ",").split(",")]
+    return 1 < len(parts) <= 20 and all(part and (part in request.facts or request.place(part)) for part in parts)
+
+
+def _is_result(sample: Sample, value: Json) -> bool:
+    """Whether a text is `tool.result`, with exactly the name of a tool that is offered or called."""
+    if not isinstance(value, str) or "." not in value:
+        return False
+    names = [*(call.name for call in sample.calls), *(tool.name for tool in sample.candidate_tools)]
+    return any(value.startswith(name + ".") and value[len(name) + 1 :].strip() for name in names if name)
+
+
+def _unused_findings(request: _Request) -> tuple[list[Finding], int]:
+    """Dates, times, numbers and addresses that the query states and no argument uses; and how many of them are left open.
+
+    Where nobody speaks (a foreign set), a value counts as forgotten only if the calls take others of its kind from the query,
+    and the query is no dialogue.
+    """
+    sample = request.sample
+    if sample.kind == "no_tool" or not request.stated:
+        return [], 0
+    spans = _used_spans(request)
+    left = [item for item in request.stated if not any(start < item.end and item.start < end for start, end in spans)]
+    said = _values_said(request) if left else set()
+    unused = [item for item in left if not _is_used(request, item, said)]
+    kinds = {item.kind for item in request.stated if item not in unused}
     found: list[Finding] = []
-    for path in sample.golden_paths:
-        for end in graph.follow(path):
-            span = is_stated(end, sample.query, [])
-            if span:
-                found.append(
-                    Finding(code="answer_leaked", path=f"/query/{span[0]}", message=f"the answer '{end}' stands in the query", value=end)
-                )
+    for item in unused:
+        words = request.words[item.start : item.end]
+        is_number_word = item.kind == "number" and not words[0].isdigit()  # "two equations" counts what is asked
+        if sample.speaker or (item.kind in kinds and not request.is_dialogue and not is_number_word):
+            message = f"the query states {item.kind} '{words}', which no argument uses"
+            found.append(Finding(code="unused_value", path=f"/query/{item.start}", message=message, value=words))
+    return found, len(unused) - len(found)
+
+
+def _used_spans(request: _Request) -> set[tuple[int, int]]:
+    """The spans of the query that arguments take their values from."""
+    spans = {span for leaf in request.leaves if (span := _span(leaf.source)) is not None}
+    places = (request.place(value) for leaf in request.leaves for value in (leaf.value, *leaf.choices))
+    return spans | {place for place in places if place is not None}
+
+
+def _values_said(request: _Request) -> set[tuple[str, str]]:
+    """(kind, value) of all that arguments hold: values inside longer texts, the length of lists, the number of calls."""
+    calls = request.sample.calls
+    said = {("number", str(len(calls)))} if len(calls) > 1 else set()
+    said.update(("number", str(len(v))) for call in calls for v in call.arguments.values() if isinstance(v, list) and v)
+    own = (leaf for leaf in request.leaves if str(leaf.value) not in request.facts)  # the "2" of a fact was not taken from the query
+    for value in (v for leaf in own for v in (leaf.value, *leaf.choices)):
+        if isinstance(value, bool) or value is None:
+            continue
+        text = str(value)
+        said.update((item.kind, item.value) for item in stated_values(text.lstrip("-").replace("_", " ")))
+        if len(text) <= 8 and any(c.isalpha() for c in text):  # "P6M", "5km"
+            said.update(("number", digits.lstrip("0")) for digits in re.findall("[0-9]+", text))
+    return said
+
+
+def _is_used(request: _Request, item: Stated, said: set[tuple[str, str]]) -> bool:
+    words = request.words[item.start : item.end].lower()
+    if (item.kind, item.value) in said:
+        return True
+    if words in ("one", "second", "first", "zero", "0") or (item.kind == "number" and request.is_ours and not words.isdigit()):
+        return True
+    if item.kind == "date" and not item.complete:
+        return any(kind == "date" and value.endswith(item.value) for kind, value in said)
+    if item.kind == "time" and not item.complete:
+        other = f"{(int(item.value[:2]) + 12) % 24:02d}{item.value[2:]}"
+        return ("time", other) in said
+    return False
+
+
+def _leak_findings(request: _Request) -> list[Finding]:
+    """The end of a golden chain that an argument needs must not stand in the query."""
+    found: list[Finding] = []
+    graph = known_graph(request.sample, request.graph)
+    ends = dict.fromkeys(end for path in request.sample.golden_paths for end in ends_of(graph, path)[0])
+    for end in ends:
+        span = find_words(end, request.words)
+        if span and any(s.kind != "number" and s.start < span[1] and span[0] < s.end and end not in s.value for s in request.stated):
+            span = is_stated(end, request.words, request.stated)
+        if span and any(find_words(end, str(leaf.value)) for leaf in request.leaves):
+            message = f"the answer '{end}' stands in the query"
+            found.append(Finding(code="answer_leaked", path=f"/query/{span[0]}", message=message, value=end))
     return found
 
 
@@ -247,81 +257,3 @@ def _relation_said(path: RelationPath, query: str) -> bool:
         return True
     words = [w for w in re.findall(r"[a-z]+", last.lower()) if w not in ("prefer", "of", "usual", "favourite", "favorite")]
     return bool(words) and all(word[:4] in query.lower() for word in words)
-
-
-def _rendering_findings(sample: Sample) -> list[Finding]:
-    """Render the query again from its recipe and the golden facts; where it differs, say in which slot."""
-    query = ""
-    found: list[Finding] = []
-    if not sample.calls:
-        return found
-    for number, clause in enumerate(_recipe(sample)):
-        phrases: dict[str, Phrase] = {}
-        for slot, recipe in clause["slots"].items():
-            value = _argument(sample, number, slot)
-            phrase, trouble = _phrase(sample, number, slot, recipe, value)
-            if trouble is not None:
-                found.append(trouble)
-            phrases[slot] = phrase
-        template = parse_template(clause["sentence"])
-        if not set(template.slots) <= set(phrases):
-            return [*found, Finding(code="parse_error", path="/query", message="the recipe does not fill its sentence")]
-        text, _ = fill(template, clause["segments"], phrases)
-        text = text if not query or text.startswith(("I ", "I'", "I’")) else text[:1].lower() + text[1:]
-        query = f"{query} {clause['connector']}{text}" if query else text
-    if not found and query != sample.query:
-        found.append(
-            Finding(code="ungrounded_value", path="/query", message=f"the golden facts and arguments would be asked for as: {query}")
-        )
-    return found
-
-
-def _argument(sample: Sample, number: int, slot: str) -> Json:
-    arguments: Json = sample.calls[number].arguments if number < len(sample.calls) else {}
-    if isinstance(arguments, dict) and slot in arguments:
-        return arguments[slot]
-    for key in slot.split("."):
-        arguments = arguments.get(key) if isinstance(arguments, dict) else None
-    return arguments
-
-
-def _phrase(sample: Sample, number: int, slot: str, recipe: dict[str, Any], value: Json) -> tuple[Phrase, Finding | None]:
-    wrap = recipe.get("wrap", "{}")
-    if "owner" in recipe:
-        owner = Owner() if recipe["owner"] == "I" else Owner(recipe["owner"], recipe["possessive"])
-        if not recipe["relation"]:
-            return Phrase(owner.subject, wrap), None
-        pointer = f"/{number}/arguments/" + "/".join(slot.split("."))
-        source = (
-            sample.argument_sources.get(pointer)
-            or sample.argument_sources.get(pointer + "/0")
-            or sample.argument_sources.get(f"/{number}/arguments/{slot.replace('~', '~0').replace('/', '~1')}", {})
-        )
-        relations = source.get("path", {}).get("relations") or [recipe["relation"]]
-        concept = tables.concepts_by_relation().get(relations[-1])
-        said = say_fact(concept.wordings[recipe["wording"]], owner) if concept and recipe["wording"] < len(concept.wordings) else None
-        if said is None:
-            return Phrase(""), Finding(code="wrong_entity", path="/calls" + pointer, message=f"the query does not speak of {relations[-1]}")
-        return Phrase(said, wrap), None
-    if "values" in recipe:
-        items = [str(v) for v in (value if isinstance(value, list) else [value])]
-        missing = next((item for item in (_key(item, recipe["values"]) for item in items) if item not in recipe["values"]), None)
-        if missing is not None:
-            return Phrase(""), Finding(
-                code="ungrounded_value",
-                path=f"/calls/{number}/arguments/{slot}",
-                message=f"the writer has no words for {missing!r}",
-                value=value,
-            )
-        return Phrase(join_spoken([recipe["values"][_key(item, recipe["values"])] for item in items]), wrap), None
-    forms = spoken_forms(str(value), recipe.get("kind", ""), bool(recipe.get("verbatim")))
-    form = recipe.get("form", 0)
-    if form >= len(forms):
-        return Phrase(""), Finding(
-            code="ungrounded_value", path=f"/calls/{number}/arguments/{slot}", message=f"{value!r} is not said this way", value=value
-        )
-    return Phrase(forms[form], wrap), None
-
-
-def _key(item: str, values: dict[str, str]) -> str:
-    return item if item in values else item.lower()

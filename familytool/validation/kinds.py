@@ -92,6 +92,25 @@ _CLOCK = re.compile(
 )
 _COUNT = re.compile(r"[0-9]|one|two|three|four|five|six|seven|eight|nine|ten|couple|few|single|double|alone|dontcare", re.I)
 
+_HOW_MANY = re.compile(
+    r"[0-9]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|couple|few|several|single|double|both|pair|dozen|hundred|thousand"
+    r"|alone|myself|us|we|our|me and|and me|and i|family|everyone|everybody|another)\b",
+    re.I,
+)
+
+
+def speaks_of_kind(kind: str, text: str) -> bool:
+    """Whether a text has any word from which a date, a time, a count, an amount or an address could come; read broadly.
+
+    >>> speaks_of_kind("date", "Book me a cab to the station"), speaks_of_kind("count", "a cab for my mother and me")
+    (False, True)
+    """
+    if kind == "email":
+        return "@" in text
+    if kind == "date":
+        return re.search("[0-9]", text) is not None or _MONTH.search(text) is not None
+    return (_CLOCK if kind == "time" else _HOW_MANY).search(text) is not None
+
 
 def words_of(name: str) -> str:
     """A name as lower-case words: `pickupCity` and `pickup_city` give "pickup city"."""

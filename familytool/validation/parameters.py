@@ -1,42 +1,137 @@
-"""The parameters check: every call satisfies its tool's closed schema, and its values are of the kind the parameter asks for."""
+"""The parameters check: every call satisfies its tool's closed schema, and its values are of the kind the parameter asks for.
+
+References to earlier results are legal in any position if they are sound, holes are not judged, and a placeholder of the graph is
+not judged by its form. Every accepted alternative is held against the schema too.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import Any
 
 from familytool.graph import KnowledgeGraph
-from familytool.model import Check, Finding, Sample, ToolCall, Verdict
+from familytool.model import Check, Finding, Json, Sample, ToolCall, Verdict
+from familytool.validation.alternatives import Variant, has_choice, variants
 from familytool.validation.kinds import kind_conflict, kinds_of_parameter, kinds_of_relation
+from familytool.validation.near_names import nearest_name
+from familytool.validation.references import Specials, broken_references, specials_of
 from familytool.validation.schema import schema_findings
+from familytool.validation.special_values import Path, Standing, pointer_of
+
+__all__ = ["check_parameters", "nearest_name"]
+
+_PLACEHOLDER = re.compile(r"[A-Za-z][A-Za-z_]{0,80}_[0-9]{1,8}")
+_FORM = frozenset({"format_mismatch", "pattern_mismatch", "not_in_enum", "item_mismatch", "out_of_range"})
+"""Codes of findings that are about how a value is written."""
 
 
 def check_parameters(sample: Sample, graph: KnowledgeGraph) -> Check:
     """Schema and kind of each golden call, and the schema of each accepted alternative.
 
-    A call of a tool that is not offered cannot be checked (unknown). Where a name stands for several documents, one that is
-    satisfied is enough.
+    A call of a tool that is not offered, an argument with a hole, and gold that could not be read cannot be checked (unknown).
+    Where a name stands for several documents, one that is satisfied is enough.
     """
     findings: list[Finding] = []
-    unknown = False
+    unknown = bool(sample.provenance.get("unparsed"))
+    specials = specials_of(sample, sample.calls)
     for number, call in enumerate(sample.calls):
-        found = _call_findings(sample, call, f"/calls/{number}/arguments")
-        unknown = unknown or found is None
+        found = call_findings(sample, graph, call, specials[number], f"/calls/{number}/arguments")
+        unknown = unknown or found is None or bool(specials[number].holes)
         findings += found or []
-        findings += _kind_findings(sample, number, call)
+        findings += broken_references(sample, sample.calls, number, specials[number], f"/calls/{number}/arguments")
+        not_yet = [f"/calls/{number}/arguments{pointer_of(place)}/" for place in specials[number].places]
+        findings += [
+            finding
+            for finding in _kind_findings(sample, number, call)
+            if not any(place.startswith(finding.path + "/") for place in not_yet)
+        ]
     for number, calls in enumerate(sample.alternatives):
-        for position, call in enumerate(calls):
-            findings += _call_findings(sample, call, f"/alternatives/{number}/{position}/arguments") or []
+        findings += _alternative_findings(sample, graph, calls, f"/alternatives/{number}")
     verdict: Verdict = "fail" if findings else "unknown" if unknown else "pass"
     return Check(sample_id=sample.id, check="parameters", verdict=verdict, findings=tuple(findings))
 
 
-def _call_findings(sample: Sample, call: ToolCall, pointer: str) -> list[Finding] | None:
-    documents = [tool for tool in sample.candidate_tools if tool.name == call.name]
-    results = [schema_findings(tool.parameters, call.arguments, pointer) for tool in documents]
-    usable = [result for result in results if result is not None]
-    if not usable:
-        return None
-    return min(usable, key=len)
+def call_findings(sample: Sample, graph: KnowledgeGraph, call: ToolCall, specials: Specials, pointer: str) -> list[Finding] | None:
+    """What the schema of its tool holds against a call; None where the tool is not offered, or its schema cannot be used.
+
+    A call without a name and without arguments is how some sets write that no call is expected.
+    """
+    if not call.name.strip() and not call.arguments:
+        return []
+    schemas = [tool.parameters for tool in sample.candidate_tools if tool.name == call.name]
+    open_places: Standing = dict.fromkeys(specials.places, "open")
+    found = _least(schemas, call.arguments, pointer, open_places)
+    if found and any(finding.code in _FORM for finding in found):
+        entities = {place for place in _entities(sample, graph, call.arguments) if place not in open_places}
+        if entities:
+            found = _least(schemas, call.arguments, pointer, {**dict.fromkeys(entities, "entity"), **open_places})
+    return found
+
+
+def _least(schemas: list[dict[str, Json]], arguments: dict[str, Json], pointer: str, standing: Standing) -> list[Finding] | None:
+    """The findings of the document that is satisfied best; None where one that cannot be used might be satisfied."""
+    results: list[list[Finding] | None] = []
+    for schema in schemas:
+        found = schema_findings(schema, arguments, pointer, standing)
+        if found == []:
+            return found
+        results.append(found)
+    usable = [found for found in results if found is not None]
+    return min(usable, key=len) if usable and len(usable) == len(results) else None
+
+
+def _entities(sample: Sample, graph: KnowledgeGraph, arguments: dict[str, Json]) -> Iterator[Path]:
+    """Places of placeholders (`appointment_time_0002`) that are entities of the graph or ends of a golden path."""
+    golden = {triple.tail for triple in sample.golden_triples}
+    for path, text in _texts(arguments, ()):
+        if _PLACEHOLDER.fullmatch(text) and (text in golden or graph.heads(text) or graph.neighbours(text)):
+            yield path
+
+
+def _texts(value: Json, path: Path) -> Iterator[tuple[Path, str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict | list):
+        for part, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _texts(inner, (*path, part))
+
+
+def _alternative_findings(sample: Sample, graph: KnowledgeGraph, calls: tuple[ToolCall, ...], pointer: str) -> Iterator[Finding]:
+    """The findings of one accepted list of calls; those of a value among several stand at that value."""
+    first = tuple(call.model_copy(update={"arguments": next(variants(call.arguments)).arguments}) for call in calls)
+    specials = specials_of(sample, first)
+    for number, call in enumerate(calls):
+        here = f"{pointer}/{number}/arguments"
+        if not has_choice(call.arguments):
+            yield from call_findings(sample, graph, call, specials[number], here) or []
+            yield from broken_references(sample, first, number, specials[number], here)
+            continue
+        yield from _choice_findings(sample, graph, first, number, list(variants(call.arguments)), here)
+
+
+def _choice_findings(
+    sample: Sample, graph: KnowledgeGraph, first: tuple[ToolCall, ...], number: int, listed: list[Variant], here: str
+) -> Iterator[Finding]:
+    """The findings of a call with values among several: what is wrong with the call once, what is wrong with a value at that value."""
+    places = {pointer_of(variant.place) for variant in listed[1:]}
+    whole: set[tuple[str, str, str]] = set()
+    for variant in listed:
+        call = first[number].model_copy(update={"arguments": variant.arguments})
+        special = specials_of(sample, (*first[:number], call, *first[number + 1 :]))[number]
+        found = call_findings(sample, graph, call, special, "") or []
+        found += broken_references(sample, first, number, special, "")
+        place, written = pointer_of(variant.place), pointer_of(variant.written)
+        for f in found:
+            of_the_call = f.code == "unknown_parameter" or not any(f"{f.path}/".startswith(f"{p}/") for p in places)
+            if variant is listed[0]:
+                whole.add((f.path, f.code, f.message))
+                if of_the_call:
+                    yield f.model_copy(update={"path": here + f.path})
+            elif of_the_call and variant.is_omission and (f.path, f.code, f.message) not in whole:
+                yield f.model_copy(update={"path": here + written, "message": f"may be left out, and then {f.message}"})
+            elif not of_the_call and not variant.is_omission and f"{f.path}/".startswith(f"{place}/"):
+                yield f.model_copy(update={"path": here + written + f.path[len(place) :]})
 
 
 def _kind_findings(sample: Sample, number: int, call: ToolCall) -> list[Finding]:

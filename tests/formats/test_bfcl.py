@@ -82,7 +82,7 @@ def test_types_of_other_languages_are_read_with_a_note_for_each_and_the_document
 def test_an_array_default_on_text_items_is_one_warning_at_the_items() -> None:
     [tool] = read(row(document({"rec": {"type": "array", "items": {"type": "string", "default": ["today"]}}})))
     assert [note for note in tool.notes if "default" in note] == [
-        "#/properties/rec/items: default is an array, the values are strings; the default is left out"
+        "#/properties/rec/items: default list ['today'] is an array, the values are of type string; the default is left out"
     ]
 
 

@@ -76,7 +76,7 @@ def test_a_key_that_occurs_twice_is_never_read_as_its_last_value() -> None:
 def test_an_array_default_on_text_items_is_left_out_with_one_warning() -> None:
     schema, notes = normal({"rec": {"type": "array", "items": {"type": "string", "default": ["today"]}}})
     assert [note for note in notes if "default" in note] == [
-        "#/properties/rec/items: default is an array, the values are strings; the default is left out"
+        "#/properties/rec/items: default list ['today'] is an array, the values are of type string; the default is left out"
     ]
     assert schema["properties"]["rec"] == {"type": "array", "items": {"type": "string"}}
     assert codes(schema, {"rec": ["today"]}) == []
@@ -85,7 +85,12 @@ def test_an_array_default_on_text_items_is_left_out_with_one_warning() -> None:
 def test_properties_in_a_list_are_read_by_their_names() -> None:
     schema, notes = normalise_parameters({"properties": [{"name": "a", "type": "str"}, {"name": "b"}, "c"], "required": ["a"]})
     assert schema["properties"] == {"a": {"type": "string"}, "b": {}}
-    assert any("entry without a name" in note for note in notes)
+    assert notes == [
+        "#/properties: a list of 3 parameters; read as an object with the names a, b",
+        "#/properties/0: type 'str' read as string",
+        "#/properties/2: str 'c' has no name; left out",
+        "#: no type is given; read as object",
+    ]
 
 
 ODD = {
@@ -179,3 +184,89 @@ def test_no_document_breaks_the_reader_or_the_check(parameters: dict[str, Any]) 
     else:
         schema_findings(schema, {"a": 1}, "")
     assert parameters == before
+
+
+REPAIRS = {
+    "imp-001 a type of another language": ({"type": "dict"}, "#/properties/a: type 'dict' read as object"),
+    "an unknown type": ({"type": "Money"}, "#/properties/a: type 'Money' is unknown; read as 'anything'"),
+    "a type that is no name": ({"type": {"of": 1}}, "#/properties/a: type dict {'of': 1} is unknown; read as 'anything'"),
+    "types without a name": ({"type": []}, "#/properties/a: type list [] names none; read as 'anything'"),
+    "two names of one type": ({"type": ["str", "string"]}, "#/properties/a: type list ['str', 'string'] read as string"),
+    "no schema": (7, "#/properties/a: int 7 where a schema belongs; read as 'anything'"),
+    "a list of schemas": ({"items": [{}, {}]}, "#/properties/a/items: a list of 2 schemas; read as prefixItems"),
+    "a flag": ({"required": True}, "#/properties/a/required: bool True is no list of names; left out"),
+    "a flag of another name": ({"optional": True}, "#/properties/a/optional: bool True is no JSON Schema; left out, the list of required names decides"),
+    "a required number": ({"required": ["b", 3]}, "#/properties/a/required/1: int 3 is no name; left out"),
+    "required twice": ({"required": ["b", "b"]}, "#/properties/a/required/1: 'b' stands there twice; kept once"),
+    "an enum of nothing": ({"enum": []}, "#/properties/a/enum: an empty list restricts nothing; left out"),
+    "a limit that is a text": ({"minimum": "1"}, "#/properties/a/minimum: str '1' where a number belongs; left out"),
+    "properties that are a text": ({"properties": "b"}, "#/properties/a/properties: str 'b' where properties belong; left out"),
+    "a long value": ({"minItems": "x" * 90}, "#/properties/a/minItems: str '" + "x" * 36 + "... where a count belongs; left out"),
+    "a name that needs escaping": ({"properties": {"b/c": 1}}, "#/properties/a/properties/b~1c: int 1 where a schema belongs; read as 'anything'"),
+    "imp-035 at an integer": (
+        {"type": "array", "items": {"type": "int", "default": [1]}},
+        "#/properties/a/items: default list [1] is an array, the values are of type integer; the default is left out",
+    ),
+    "imp-017 a property of Unicode": ({"pattern": r"^\p{L}+$"}, r"#/properties/a/pattern: pattern '^\p{L}+$' is not supported here; no value is judged by it"),
+    "imp-017 a named group": ({"pattern": r"(?<y>\d{4})"}, r"#/properties/a/pattern: pattern '(?<y>\d{4})' is not supported here; no value is judged by it"),
+    "imp-017 a broken pattern": ({"pattern": "["}, "#/properties/a/pattern: pattern '[' is not supported here; no value is judged by it"),
+    "imp-017 look-around": ({"pattern": "^(?!null$).+"}, "#/properties/a/pattern: pattern '^(?!null$).+' uses look-around, which providers refuse; it is used here"),
+    "imp-017 look-behind": ({"pattern": "(?<=a)b"}, "#/properties/a/pattern: pattern '(?<=a)b' uses look-around, which providers refuse; it is used here"),
+    "val-007 a misspelt format": ({"format": "datetime"}, "#/properties/a/format: 'datetime' is no known format and is not checked; did you mean 'date-time'?"),
+    "val-007 another spelling": ({"format": "Date_Time"}, "#/properties/a/format: 'Date_Time' is no known format and is not checked; did you mean 'date-time'?"),
+    "val-007 another word": ({"format": "url"}, "#/properties/a/format: 'url' is no known format and is not checked; did you mean 'uri'?"),
+    "val-007 a format of their own": ({"format": "coordinate"}, "#/properties/a/format: 'coordinate' is no known format and is not checked"),
+    "val-007 number range": ({"format": "number range"}, "#/properties/a/format: 'number range' is no known format and is not checked"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("schema", "note"), REPAIRS.values(), ids=REPAIRS.keys())
+def test_a_note_says_where_what_stood_there_and_what_it_became(schema: Any, note: str) -> None:
+    _, notes = normalise_parameters({"type": "object", "properties": {"a": schema}})
+    assert note in notes
+
+
+@pytest.mark.parametrize("pattern", ["^[(?=]$", r"\(?=", "(?:a|b)", "[[a]", r"^\d{4}$", ""])
+def test_a_pattern_that_runs_everywhere_is_not_noted(pattern: str) -> None:
+    _, notes = normal({"a": {"type": "string", "pattern": pattern}})
+    assert notes == ["#: type 'dict' read as object"]
+
+
+@pytest.mark.parametrize("name", ["date-time", "date", "HH:MM", "uuid", "int32", "email"])
+def test_a_format_that_is_known_is_not_noted(name: str) -> None:
+    _, notes = normal({"a": {"type": "string", "format": name}})
+    assert notes == ["#: type 'dict' read as object"]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "note"),
+    [
+        ({"properties": {}}, "#: no type is given; read as object"),
+        (None, "#: no parameters are given (None); read as a tool without parameters"),
+        ({"type": "object", "required": ["b"]}, "#/required: required parameter b is not declared; added without a type"),
+    ],
+    ids=["no type", "imp-013", "imp-005"],
+)
+def test_repairs_of_the_whole_are_noted_at_its_root(parameters: Any, note: str) -> None:
+    assert normalise_parameters(parameters)[1] == [note]
+
+
+def test_references_stay_as_they_are_and_nothing_is_fetched() -> None:
+    """imp-015: a circle of references stays a reference, so that the schema stays finite; one that leads elsewhere is not followed."""
+    circle = {"$ref": "#/$defs/C"}
+    declared = {"C": {"type": "object", "properties": {"name": {"type": "string"}, "parent": circle}}}
+    schema, notes = normal({"cat": circle, "far": {"$ref": "https://example.org/schema.json#/a"}})
+    assert schema["properties"] == {"cat": circle, "far": {"$ref": "https://example.org/schema.json#/a"}}
+    schema, notes = normalise_parameters({"type": "object", "properties": {"cat": circle}, "$defs": declared})
+    assert (schema["$defs"], notes) == (declared, [])
+    assert codes(schema, {"cat": {"name": "a", "parent": {"name": "b"}}}) == []
+    assert codes(schema, {"cat": {"parent": {"name": 1}}}) == [("type_mismatch", "/cat/parent/name")]
+
+
+@given(st.dictionaries(KEYWORDS, SCHEMAS, max_size=5))
+def test_a_schema_that_was_normalised_is_normal(parameters: dict[str, Any]) -> None:
+    try:
+        schema, _ = normalise_parameters(parameters)
+    except ValueError:
+        return
+    assert normalise_parameters(schema)[0] == schema

@@ -9,8 +9,9 @@ import pytest
 
 from familytool import pipeline
 from familytool.errors import FamilytoolError
+from familytool.formats.familytool_release import read_release
 from familytool.model import Sample, Tool, ToolCall, Triple
-from familytool.releases.build import build_release, read_release
+from familytool.releases.build import build_release
 from familytool.releases.columns import JSON_COLUMNS, graph_schema, sample_schema, tool_schema
 from familytool.runs import RunFolder, file_hash
 from tests.made import Made, hashes

@@ -1,0 +1,340 @@
+"""The audit of a whole benchmark: every check over every sample, the graph itself, and the set as a table.
+
+Samples pass as a stream; what stays in memory is counts, the graph, one hash a sample (duplicates), a few plain columns a sample
+where the table rules run, and some examples of each code for the report.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import json
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from familytool import __version__, tables
+from familytool.errors import FamilytoolError, UsageError
+from familytool.formats import familytool_release, familytool_samples
+from familytool.formats.benchmark_files import Source
+from familytool.formats.benchmarks import BENCHMARK_FORMATS, detect_benchmark, read_benchmark
+from familytool.formats.graphs import read_graph_file
+from familytool.graph import KnowledgeGraph
+from familytool.model import Check, Finding, Sample, Triple, Verdict
+from familytool.runs import file_hash, line, read_graphs
+from familytool.validation.audit_report import Example, render_audit
+from familytool.validation.checks import ALL_CHECKS, Checks, check_sample
+from familytool.validation.codes import CODES, HARMLESS
+from familytool.validation.conformity import Conformity
+from familytool.validation.duplicates import Duplicates
+from familytool.validation.graph_checks import check_graph
+from familytool.validation.relatives import KinshipRecall
+from familytool.validation.repair import Patch, Pool, RepairAccount, repair_samples
+from familytool.validation.summary import Tally, finding_rows
+
+EXAMPLES = 5
+"""Findings of each code that the report shows."""
+MAX_REJECTED = 1_000
+"""Rows that could not be read are all counted and written to rejected.jsonl; so many stand in summary.json."""
+SUMMARY = "summary.json"
+WRITTEN = {SUMMARY, "findings.jsonl", "rejected.jsonl", "report.html", "patches.jsonl", "left.jsonl", "patched", "data_docs"}
+"""What an audit writes into its folder."""
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Order:
+    """What to audit, and how.
+
+    `graph` is a graph file in any form (None: the graph of a run or release, else the union of all golden triples); `documents` are
+    tool documents that a format keeps apart from its rows; `repair` writes a patched copy, `data_docs` the pages of Great Expectations.
+    """
+
+    path: Path
+    format_name: str = "auto"
+    graph: Path | None = None
+    documents: Path | None = None
+    checks: Checks = field(default_factory=lambda: ALL_CHECKS)
+    repair: bool = False
+    data_docs: bool = False
+
+
+def audit(order: Order, out: Path, progress: Progress) -> dict[str, Any]:
+    """Run all of it over one benchmark; write summary.json, findings.jsonl, report.html and what was asked for beside them.
+
+    Returns the content of summary.json. `progress` is called with (what, done, of); `of` is 0 while the number is not known.
+
+    Raises:
+        UsageError: a path or format that is not there, or an output folder that holds something else.
+        FamilytoolError: a file that cannot be read, or in which no sample could be read.
+    """
+    benchmark = _Benchmark.open(order)
+    _prepare_folder(out)
+    examples: dict[str, list[Example]] = {}
+    summary = _audited(benchmark, order, out, examples, progress)
+    if order.repair:
+        summary["repair"] = _repaired(benchmark, order, out, summary["n_samples"], progress)
+    (out / "report.html").write_text(render_audit(summary, examples), encoding="utf-8")
+    _write(out / SUMMARY, json.dumps(summary, ensure_ascii=False, indent=2) + "\n")
+    return summary
+
+
+def failing_codes(wanted: str) -> Callable[[str], bool]:
+    """What `--fail-on` asks for: "" nothing, "any" every code but those of harmless findings, or codes separated by commas.
+
+    Raises:
+        UsageError: a name that is no code (a check of one's own may have others: give them with a leading `+`).
+    """
+    if wanted == "any":
+        return lambda code: code not in HARMLESS
+    names = [name.strip() for name in wanted.split(",") if name.strip()]
+    unknown = [name for name in names if name not in CODES and not name.startswith("+")]
+    if unknown:
+        near = difflib.get_close_matches(unknown[0], CODES, 1)
+        hint = (
+            f"did you mean '{near[0]}'?"
+            if near
+            else f"codes are any, {', '.join(CODES)}; write +{unknown[0]} for a code of your own check."
+        )
+        raise UsageError(f"--fail-on: '{unknown[0]}' is no code; {hint}")
+    chosen = {name.removeprefix("+") for name in names}
+    return lambda code: code in chosen
+
+
+def _prepare_folder(out: Path) -> None:
+    """Make the output folder; an earlier audit in it is written over, a folder that holds anything else is refused."""
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"--out {out}: a file of this name is there; choose another folder.")
+    strange = [p.name for p in (out.iterdir() if out.is_dir() else ()) if p.name.removesuffix(".part") not in WRITTEN]
+    if strange:
+        raise UsageError(f"--out {out}: the folder holds '{min(strange)}', which is no part of an audit; choose another one.")
+    for name in WRITTEN & {p.name for p in (out.iterdir() if out.is_dir() else ())}:
+        shutil.rmtree(out / name) if (out / name).is_dir() else (out / name).unlink()
+    out.mkdir(parents=True, exist_ok=True)
+
+
+@dataclass
+class _Benchmark:
+    """A benchmark that can be read as often as needed, and the graph of each sample."""
+
+    source: Source
+    format_name: str
+    graphs: dict[str, KnowledgeGraph]
+    graph_origin: str
+    for_all: KnowledgeGraph | None = None
+    graph_rejected: list[str] = field(default_factory=list)
+
+    @classmethod
+    def open(cls, order: Order) -> _Benchmark:
+        """Find the format and the graph (UsageError or FamilytoolError where there is none)."""
+        path = order.path / "samples.jsonl" if (order.path / "samples.jsonl").is_file() else order.path
+        if not path.exists():
+            raise UsageError(f"{path}: no such file or folder.")
+        named = path.parent.resolve().name if path.name == "samples.jsonl" else path.resolve().stem
+        source = Source(path, named, order.documents, named if order.graph is not None else "")
+        name = detect_benchmark(path) if order.format_name == "auto" else order.format_name
+        benchmark = cls(source, name, {}, "")
+        if order.graph is not None:
+            benchmark.for_all = read_graph_file(order.graph, named, benchmark.graph_rejected)
+            benchmark.graph_origin = f"{order.graph.name}"
+        elif name == familytool_release.NAME:
+            benchmark.graphs, benchmark.graph_origin = familytool_release.read_graphs(path), "the release's own"
+        elif name == familytool_samples.NAME and (path.parent / "graph.jsonl").is_file():
+            benchmark.graphs, benchmark.graph_origin = read_graphs(path.parent / "graph.jsonl"), "graph.jsonl beside the samples"
+        else:
+            benchmark._take_golden_triples()
+        return benchmark
+
+    def _take_golden_triples(self) -> None:
+        for sample in self.samples([]):
+            for triple in sample.golden_triples:
+                self.graphs.setdefault(sample.graph_id, KnowledgeGraph(graph_id=sample.graph_id)).add(triple)
+        if self.graphs:
+            self.graph_origin = (
+                "none was given, so it is the union of all golden triples: a triple that is in no graph, and unused facts, cannot show"
+            )
+
+    def samples(self, rejected: list[str]) -> Iterator[Sample]:
+        """All samples, from the start; rows that cannot be read go into `rejected`."""
+        return read_benchmark(self.source, rejected, self.format_name or "auto")
+
+    def graph_of(self, sample: Sample) -> KnowledgeGraph:
+        """The graph in which a sample's golden triples stand; an empty one where there is none."""
+        if self.for_all is not None:
+            return self.for_all
+        return self.graphs.get(sample.graph_id) or KnowledgeGraph(graph_id=sample.graph_id)
+
+    def all_graphs(self) -> list[KnowledgeGraph]:
+        """Every graph."""
+        return [self.for_all] if self.for_all is not None else list(self.graphs.values())
+
+
+def _audited(benchmark: _Benchmark, order: Order, out: Path, examples: dict[str, list[Example]], progress: Progress) -> dict[str, Any]:
+    """The first pass: checks, duplicates, graph and table; findings.jsonl and rejected.jsonl are written. Gives the summary."""
+    rejected: list[str] = []
+    tally, conformity, duplicates, kinship = Tally(), Conformity(), Duplicates(), KinshipRecall()
+    used: dict[str, set[Triple]] = {}
+    with _open(out / "findings.jsonl") as findings:
+
+        def checked() -> Iterator[Sample]:
+            for sample in benchmark.samples(rejected):
+                verdicts = check_sample(sample, benchmark.graph_of(sample), order.checks)
+                tally.add(sample, verdicts)
+                conformity.add(sample, verdicts)
+                duplicates.add(sample)
+                kinship.add(sample, benchmark.graph_of(sample))
+                if sample.golden_triples:
+                    used.setdefault(sample.graph_id, set()).update(sample.golden_triples)
+                for check in verdicts:
+                    findings.writelines(line(row) for row in finding_rows(sample.id, check))
+                    for finding in check.findings:
+                        shown = examples.setdefault(finding.code, [])
+                        if len(shown) < EXAMPLES and all(example.sample_id != sample.id for example in shown):
+                            shown.append(Example.of(sample, finding))
+                progress("check", tally.n_samples, 0)
+                yield sample
+
+        table = _table(checked(), out, order)
+        if not tally.n_samples and rejected:
+            raise FamilytoolError(f"{benchmark.source.path}: no sample could be read; the first reason: {rejected[0]}.")
+        late = _late_findings(benchmark, duplicates, used, tally)
+        for sample_id, check in late:
+            findings.writelines(line(row) for row in finding_rows(sample_id, check))
+            for finding in check.findings:
+                shown = examples.setdefault(finding.code, [])
+                if len(shown) < EXAMPLES:
+                    shown.append(Example(sample_id, "", "", "", (), finding))
+    _write(out / "rejected.jsonl", "".join(line({"reason": reason}) for reason in rejected))
+    counts = tally.as_json()
+    return {
+        "familytool": __version__,
+        "source": _provenance(benchmark),
+        **{key: counts.pop(key) for key in ("n_samples", "n_failed", "failed_share")},
+        "n_rejected": len(rejected),
+        "calls": conformity.as_json(),
+        **counts,
+        "duplicates": duplicates.as_json(),
+        "graph": _graph_facts(benchmark, used),
+        "kinship": kinship.as_json(),
+        "tables": table,
+        "rejected": rejected[:MAX_REJECTED],
+    }
+
+
+def _table(samples: Iterator[Sample], out: Path, order: Order) -> dict[str, Any]:
+    """The table rules over the stream, which is read to its end in any case."""
+    if not tables.tables_available():
+        for _ in samples:
+            pass
+        if order.data_docs:
+            raise FamilytoolError("--data-docs needs Great Expectations: pip install 'familytool[tables]'.")
+        return {"not_run": "not run: Great Expectations is not installed (pip install 'familytool[tables]')"}
+    return tables.check_table(samples, tables.Expected(), out / "data_docs" if order.data_docs else None).as_json()
+
+
+def _late_findings(benchmark: _Benchmark, duplicates: Duplicates, used: dict[str, set[Triple]], tally: Tally) -> list[tuple[str, Check]]:
+    """What only the whole set shows, as verdicts of the checks `duplicates` and `graph`; the tally counts it."""
+    late: list[tuple[str, Check]] = []
+    doubles = list(duplicates.findings())
+    for sample_id, finding in doubles:
+        late.append((sample_id, Check(sample_id=sample_id, check="duplicates", verdict="fail", findings=(finding,))))
+    tally.add_late((finding for _, finding in doubles), len({sample_id for sample_id, _ in doubles}))
+    for graph in benchmark.all_graphs():
+        known = set().union(*used.values()) if benchmark.for_all is not None else used.get(graph.graph_id, set())
+        for finding in check_graph(graph, known):
+            verdict: Verdict = "pass" if finding.code in HARMLESS else "fail"
+            late.append(("", Check(sample_id="", check="graph", verdict=verdict, findings=(finding,))))
+            tally.add_late([finding], 0)
+    return late
+
+
+def _graph_facts(benchmark: _Benchmark, used: dict[str, set[Triple]]) -> dict[str, Any] | None:
+    graphs = benchmark.all_graphs()
+    if not any(map(len, graphs)):
+        return None
+    needed = set().union(*used.values())
+    return {
+        "origin": benchmark.graph_origin,
+        "graphs": len(graphs),
+        "edges": sum(map(len, graphs)),
+        "nodes": sum(len(graph.nodes) for graph in graphs),
+        "relations": len({relation for graph in graphs for relation in graph.relations}),
+        "unused": sum(triple not in needed for graph in graphs for triple in graph),
+        "not_read": benchmark.graph_rejected,
+    }
+
+
+def _provenance(benchmark: _Benchmark) -> dict[str, Any]:
+    path = benchmark.source.path
+    hashed = {"sha256": file_hash(path)["sha256"]} if path.is_file() else {}
+    return {"name": benchmark.source.benchmark, "file": path.name, "format": benchmark.format_name, **hashed}
+
+
+def _repaired(benchmark: _Benchmark, order: Order, out: Path, total: int, progress: Progress) -> dict[str, Any]:
+    """The second pass: a patched copy in the format of the source where that can be written, patches.jsonl and left.jsonl."""
+    known = BENCHMARK_FORMATS[benchmark.format_name]
+    target = known if known.write_samples is not None else BENCHMARK_FORMATS[familytool_samples.NAME]
+    pool, account = Pool(), RepairAccount()
+    for sample in benchmark.samples([]):
+        pool.add(sample.candidate_tools)
+    done = 0
+    with contextlib.ExitStack() as stack:
+        patches = stack.enter_context(_open(out / "patches.jsonl"))
+        left = stack.enter_context(_open(out / "left.jsonl"))
+
+        def on_left(sample: Sample, findings: list[Finding]) -> None:
+            for finding in findings:
+                left.write(line({"sample_id": sample.id, **finding.model_dump(mode="json")}))
+
+        def counted(samples: Iterable[Sample]) -> Iterator[Sample]:
+            nonlocal done
+            for sample in samples:
+                done += 1
+                progress("repair", done, total)
+                yield sample
+
+        def on_patch(patch: Patch) -> None:
+            patches.write(line(patch))
+
+        write = target.write_samples
+        assert write is not None
+
+        def can_be_written(sample: Sample) -> bool:
+            try:
+                return bool(list(write([sample], benchmark.source.benchmark)))
+            except FamilytoolError:
+                return False
+
+        samples = repair_samples(benchmark.samples([]), benchmark.graph_of, order.checks, pool, can_be_written, account, on_patch, on_left)
+        _write_files(write(counted(samples), benchmark.source.benchmark), out / "patched", benchmark, stack)
+    return {"format": target.name, "folder": "patched", **account.as_json()}
+
+
+def _write_files(pieces: Iterable[tuple[str, str]], folder: Path, benchmark: _Benchmark, stack: contextlib.ExitStack) -> None:
+    """The patched copy; a format of a single file gets the name of the source."""
+    single = benchmark.source.path.name if benchmark.source.path.is_file() else f"{benchmark.source.benchmark}.jsonl"
+    files: dict[str, IO[str]] = {}
+    folder.mkdir(exist_ok=True)
+    for name, text in pieces:
+        if name not in files:
+            path = folder / (name or single)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            files[name] = stack.enter_context(path.open("w", encoding="utf-8", newline="\n"))
+        files[name].write(text)
+
+
+@contextlib.contextmanager
+def _open(path: Path) -> Iterator[IO[str]]:
+    """A file written beside its place and put there when it is whole."""
+    part = path.with_name(path.name + ".part")
+    with part.open("w", encoding="utf-8", newline="\n") as file:
+        yield file
+    part.replace(path)
+
+
+def _write(path: Path, text: str) -> None:
+    with _open(path) as file:
+        file.write(text)
