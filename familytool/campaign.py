@@ -100,6 +100,27 @@ class DocumentException(Section):
     reason: str = Field(min_length=3, description="Printed beside the refusal.")
 
 
+class ModelSection(Section):
+    """A model behind an OpenAI-compatible endpoint. Keys never stand in a campaign; `key_variable` names the environment variable."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    id: str = Field(min_length=1, max_length=200, description="The model, as requests and the ledger name it.")
+    base_url: str | None = Field(None, description="Of the endpoint, ending with /v1 mostly; default: OpenAI.")
+    served_as: str = Field("", description="The name that this server knows the model by, where it differs from id; not part of a call's key.")
+    key_variable: str = Field(
+        "", pattern=r"^[A-Za-z_0-9]{0,100}$", description="Environment variable with the key; default OPENAI_API_KEY at OpenAI, none elsewhere."
+    )
+    temperature: float | None = Field(None, ge=0, le=2, description="Default: the endpoint's own.")
+    top_p: float | None = Field(None, gt=0, le=1, description="Default: the endpoint's own.")
+    seed: int | None = Field(None, description="Sent where the endpoint takes one.")
+    max_output: int = Field(1024, ge=16, le=200_000, description="Largest answer in tokens, thinking included; raise it for reasoning models.")
+    timeout: float = Field(300.0, gt=0, description="Seconds of one attempt.")
+    patience: float = Field(1_800.0, gt=0, description="Seconds of all attempts of a call, waiting included.")
+    max_attempts: int = Field(8, ge=1, description="Attempts of a call, those aside that were answered with 429.")
+    max_in_flight: int = Field(32, ge=1, le=4_096, description="Requests at the same time at most; adapted below that.")
+
+
 Shape = Annotated[str, Field(pattern=r"^[1-6](\+[1-6]){0,2}$")]
 
 
@@ -107,8 +128,21 @@ class GenerationSection(Section):
     """What is generated, from which documents, in which numbers."""
 
     documents: str = Field("builtin", description="'builtin', or a file or folder of tool documents; `--documents` overrides it.")
-    method: Literal["grounded"] = Field("grounded", description="Golden answers are computed by executing relation paths.")
-    writer: Literal["templates"] = Field("templates", description="Queries are phrased by the rules and hints of the documents.")
+    method: Literal["grounded", "paper"] = Field(
+        "grounded",
+        description="'grounded': golden answers are computed by executing relation paths and a model at most phrases; 'paper': a model writes "
+        "query and answer from a small graph, and the golden facts are traced (paper section 3).",
+    )
+    writer: str = Field("templates", description="'templates' (rules and hints of the documents), or a name of [models].")
+    solver: str = Field("", description="Model that solves a phrased query back, blind; default: the writer.")
+    extractor: str = Field("rules", description="Who reads preferences from documents: 'rules', or a name of [models].")
+    phrasings: int = Field(3, ge=1, le=16, description="Phrasings asked for each candidate; the first that passes is taken.")
+    look_ahead: int = Field(
+        16, ge=1, le=4096, description="Candidates in work at once where models write; a candidate is planned when the one so far before is decided."
+    )
+    twin_share: float = Field(
+        0.0, ge=0, le=1, description="Share of the rows with a golden fact that get a twin: another relative in the same words, another answer."
+    )
     strata: dict[str, int] = Field(description="Rows wanted: hop1 ... hop6, no_graph, no_tool, multi_call.")
     shapes: dict[str, dict[Shape, float]] = Field(
         {}, description="For a hop, the chain shapes and their weights; default: one chain mostly, two chains where they fit."
@@ -175,8 +209,11 @@ class ValidationSection(Section):
         default_factory=dict, description="For a check's name, its settings (docs/audit.md lists them); none are needed."
     )
     ignore: tuple[str, ...] = Field((), description="Codes of findings that are told but reject nothing.")
-    on_unknown: Literal["reject"] = Field(
-        "reject", description="A check that cannot tell rejects the candidate, since no model or person is asked."
+    judge: str = Field("", description="Model of [models] that judges query, intent and feasibility; without one no model is asked.")
+    judges: int = Field(1, ge=1, le=9, description="Answers of the judge for each question; the majority counts, a tie is unknown.")
+    on_unknown: Literal["reject", "judge", "review"] = Field(
+        "reject",
+        description="A check that cannot tell: 'reject' the candidate, let the 'judge' decide, or keep it for 'review' by people.",
     )
 
 
@@ -209,10 +246,34 @@ class Campaign(Section):
         description="The frozen date; no date comes from the clock.",
     )
     family: FamilySection = FamilySection()
+    models: dict[str, ModelSection] = Field({}, description="Models by the name that stages call them by; none are needed for templates.")
     generation: GenerationSection
     validation: ValidationSection = ValidationSection()
     release: ReleaseSection = ReleaseSection()
     evaluation: EvaluationSection = EvaluationSection()
+
+    @model_validator(mode="after")
+    def _models_are_there(self) -> Campaign:
+        uses = {f"generation.{role}": getattr(self.generation, role) for role in ("writer", "solver", "extractor")}
+        uses["validation.judge"] = self.validation.judge
+        for place, name in uses.items():
+            if name not in ("", "templates", "rules") and name not in self.models:
+                known = ", ".join(self.models) or "none"
+                raise ValueError(f"{place} = '{name}' is no name of [models] ({known})")
+        if self.generation.method == "paper" and self.generation.writer == "templates":
+            raise ValueError("generation.method = 'paper' needs a model: name one of [models] as generation.writer")
+        if self.validation.on_unknown == "judge" and not self.validation.judge:
+            raise ValueError("validation.on_unknown = 'judge' needs validation.judge, a name of [models]")
+        for name in self.models:
+            if name in ("templates", "rules") or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", name):
+                raise ValueError(f"models.{name}: a model's name is letters, digits, - and _, and neither 'templates' nor 'rules'")
+        return self
+
+    @property
+    def uses_models(self) -> bool:
+        """Whether anything of generation or validation asks a model."""
+        generation = self.generation
+        return generation.writer != "templates" or generation.extractor != "rules" or bool(self.validation.judge)
 
     @property
     def fingerprint(self) -> str:

@@ -135,7 +135,10 @@ class Check(Record):
 
 
 class Rejection(Record):
-    """A candidate that was not taken: its stratum and number, the reason, and the sample itself as evidence if it got so far."""
+    """A candidate that was not taken: its stratum and number, the reason, and the sample itself as evidence if it got so far.
+
+    `calls` are the ledger keys of the model calls that it took.
+    """
 
     id: str
     stratum: str
@@ -144,6 +147,7 @@ class Rejection(Record):
     code: str
     message: str
     tools: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
     sample: Sample | None = None
 
 
