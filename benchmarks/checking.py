@@ -18,10 +18,10 @@ from pathlib import Path
 
 import jsonschema
 
+from familytool.formats.patterns import is_match
 from familytool.graph import KnowledgeGraph
 from familytool.model import Json, Sample
 from familytool.validation.parameters import call_findings
-from familytool.validation.patterns import is_match
 from familytool.validation.references import broken_references, specials_of
 from familytool.validation.syntax import check_syntax
 

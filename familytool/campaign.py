@@ -73,22 +73,34 @@ class CandidateTools(Section):
 
 
 class Quota(Section):
-    """Bounds on the rows of one category or of one golden tool."""
+    """Bounds on the accepted rows of a category or a golden tool, of what is new against a former release, or of both together."""
 
     category: str | None = Field(None, description="Category of the golden tool, as `preferences.jsonl` names it.")
     tool: str | None = Field(None, description="Name of the golden tool.")
+    stratum: str | None = Field(None, description="Only rows of this stratum; default: of all.")
+    novelty: (
+        Literal["unseen_tool", "unseen_relation", "unseen_triple", "unseen_entity", "unseen_speaker", "unseen_shape", "unseen_path", "seen"]
+        | None
+    ) = Field(None, description="Only rows in which this is new against the release of `--base`; 'seen': rows in which nothing is.")
     at_least: int = Field(0, ge=0)
     at_most: int | None = Field(None, ge=0)
 
     @model_validator(mode="after")
     def _meaningful(self) -> Quota:
-        if (self.category is None) == (self.tool is None):
-            raise ValueError("a quota names either a category or a tool")
+        if (self.category is not None and self.tool is not None) or (self.category is self.tool is self.novelty is None):
+            raise ValueError("a quota names either a category or a tool, or a novelty, or a novelty with one of these")
+        if self.stratum is not None and not STRATA.fullmatch(self.stratum):
+            raise ValueError(f"'{self.stratum}' is no stratum (hop1 ... hop6, no_graph, no_tool, multi_call)")
         if self.at_most is None and self.at_least == 0:
             raise ValueError("a quota needs at_least or at_most")
         if self.at_most is not None and self.at_most < self.at_least:
             raise ValueError("at_most is smaller than at_least")
         return self
+
+    @property
+    def told(self) -> str:
+        """The quota in a few words."""
+        return " of ".join(part for part in (self.novelty, self.tool or self.category, self.stratum) if part)
 
 
 class DocumentException(Section):
@@ -107,14 +119,20 @@ class ModelSection(Section):
 
     id: str = Field(min_length=1, max_length=200, description="The model, as requests and the ledger name it.")
     base_url: str | None = Field(None, description="Of the endpoint, ending with /v1 mostly; default: OpenAI.")
-    served_as: str = Field("", description="The name that this server knows the model by, where it differs from id; not part of a call's key.")
+    served_as: str = Field(
+        "", description="The name that this server knows the model by, where it differs from id; not part of a call's key."
+    )
     key_variable: str = Field(
-        "", pattern=r"^[A-Za-z_0-9]{0,100}$", description="Environment variable with the key; default OPENAI_API_KEY at OpenAI, none elsewhere."
+        "",
+        pattern=r"^[A-Za-z_0-9]{0,100}$",
+        description="Environment variable with the key; default OPENAI_API_KEY at OpenAI, none elsewhere.",
     )
     temperature: float | None = Field(None, ge=0, le=2, description="Default: the endpoint's own.")
     top_p: float | None = Field(None, gt=0, le=1, description="Default: the endpoint's own.")
     seed: int | None = Field(None, description="Sent where the endpoint takes one.")
-    max_output: int = Field(1024, ge=16, le=200_000, description="Largest answer in tokens, thinking included; raise it for reasoning models.")
+    max_output: int = Field(
+        1024, ge=16, le=200_000, description="Largest answer in tokens, thinking included; raise it for reasoning models."
+    )
     timeout: float = Field(300.0, gt=0, description="Seconds of one attempt.")
     patience: float = Field(1_800.0, gt=0, description="Seconds of all attempts of a call, waiting included.")
     max_attempts: int = Field(8, ge=1, description="Attempts of a call, those aside that were answered with 429.")
@@ -137,11 +155,24 @@ class GenerationSection(Section):
     solver: str = Field("", description="Model that solves a phrased query back, blind; default: the writer.")
     extractor: str = Field("rules", description="Who reads preferences from documents: 'rules', or a name of [models].")
     phrasings: int = Field(3, ge=1, le=16, description="Phrasings asked for each candidate; the first that passes is taken.")
+    alike: float = Field(
+        0.9,
+        ge=0.5,
+        le=1.0,
+        description="Queries that a model wrote for the same speaker, tools and paths are duplicates if their words are so much alike (1 = equal).",
+    )
     look_ahead: int = Field(
-        16, ge=1, le=4096, description="Candidates in work at once where models write; a candidate is planned when the one so far before is decided."
+        16,
+        ge=1,
+        le=4096,
+        description="Candidates in work at once where models write; a candidate is planned when the one so far before is decided.",
     )
     twin_share: float = Field(
-        0.0, ge=0, le=1, description="Share of the rows with a golden fact that get a twin: another relative in the same words, another answer."
+        0.0,
+        ge=0,
+        le=1,
+        description="Share of the rows with a relative's fact that get a twin: the same words with another relative (or another fact of the "
+        "same kind), and so another answer.",
     )
     strata: dict[str, int] = Field(description="Rows wanted: hop1 ... hop6, no_graph, no_tool, multi_call.")
     shapes: dict[str, dict[Shape, float]] = Field(
@@ -152,7 +183,11 @@ class GenerationSection(Section):
     )
     quotas: tuple[Quota, ...] = ()
     candidate_tools: CandidateTools = CandidateTools()
-    max_candidates: int = Field(200, ge=1, description="Candidates drawn for each wanted row before a stratum counts as infeasible.")
+    max_candidates: int | None = Field(
+        None,
+        ge=1,
+        description="Candidates drawn for each wanted row before a stratum counts as infeasible; default: 200, where models are paid 12.",
+    )
     exceptions: tuple[DocumentException, ...] = ()
 
     @field_validator("strata")
@@ -274,6 +309,11 @@ class Campaign(Section):
         """Whether anything of generation or validation asks a model."""
         generation = self.generation
         return generation.writer != "templates" or generation.extractor != "rules" or bool(self.validation.judge)
+
+    @property
+    def candidates_per_row(self) -> int:
+        """Candidates drawn for each wanted row before a stratum counts as infeasible."""
+        return self.generation.max_candidates or (12 if self.uses_models else 200)
 
     @property
     def fingerprint(self) -> str:

@@ -29,6 +29,8 @@ app = typer.Typer(
 )
 release_app = typer.Typer(help="Release folders.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(release_app, name="release")
+ledger_app = typer.Typer(help="The ledger of model calls of a run.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(ledger_app, name="ledger")
 
 STOPPED = 130
 """Exit code of a program that Control-C ended, by the convention of the shells."""
@@ -38,6 +40,23 @@ CampaignArgument = Annotated[
 ]
 RunDirOption = Annotated[Path | None, typer.Option("--run-dir", help="Folder of the run; default runs/<campaign name>.")]
 DocumentsOption = Annotated[Path | None, typer.Option("--documents", help="Tool documents: a file or folder; overrides the campaign's.")]
+BudgetOption = Annotated[
+    str | None,
+    typer.Option("--budget", help="Hard cap in US dollars over all model calls of this run folder; never passed.", metavar="USD"),
+]
+PricesOption = Annotated[Path | None, typer.Option("--prices", help="Price file that overrides the built-in prices.")]
+ReplayOption = Annotated[bool, typer.Option("--replay", help="Take every model answer from the run's ledger; no socket is opened.")]
+BaseOption = Annotated[
+    Path | None,
+    typer.Option("--base", help="Former release to extend: its rows and ids stay, only what is lacking is made.", metavar="RELEASE"),
+]
+BatchOption = Annotated[
+    Path | None,
+    typer.Option("--batch", help="Write model calls as OpenAI Batch files into this folder and read results from it.", metavar="DIR"),
+]
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Show what would be made, with three rows or prompts and what it would cost, and write nothing.")
+]
 SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Another seed than the campaign's.")]
 
 
@@ -54,13 +73,13 @@ def _options(
     """Options of the program itself."""
 
 
-def _job(campaign: str, documents: Path | None, seed: int | None) -> Any:
+def _job(campaign: str, documents: Path | None, seed: int | None, base: Path | None = None) -> Any:
     from familytool.pipeline import Job, find_campaign
 
     found, folder = find_campaign(campaign)
     if seed is not None:
         found = found.model_copy(update={"seed": seed})
-    return Job(found, folder, documents)
+    return Job(found, folder, documents, base)
 
 
 def _finished(campaign: str, run_dir: Path | None) -> tuple[Any, Any]:
@@ -85,46 +104,62 @@ def _run_folder(job: Any, run_dir: Path | None) -> Any:
 
 def _existing_run(campaign: str, run_dir: Path | None) -> Path:
     """The run folder of a campaign name, a campaign file, or of a folder named outright."""
-    if run_dir is not None:
-        path = run_dir
-    elif Path(campaign).is_dir():
-        path = Path(campaign)
-    else:
-        from familytool.pipeline import find_campaign
-
-        path = Path("runs") / find_campaign(campaign)[0].name
+    path = _run_path(campaign, run_dir)
     if not (path / "manifest.json").exists():
         raise UsageError(f"{path}: no run here yet; start one with `familytool run`, or give --run-dir.")
     return path
 
 
+def _run_path(campaign: str, run_dir: Path | None) -> Path:
+    if run_dir is not None:
+        return run_dir
+    if Path(campaign).is_dir():
+        return Path(campaign)
+    from familytool.pipeline import find_campaign
+
+    return Path("runs") / find_campaign(campaign)[0].name
+
+
+def _run_of(campaign: str, run_dir: Path | None) -> Path | None:
+    """The run folder, or None where there is no run yet."""
+    path = _run_path(campaign, run_dir)
+    return path if (path / "manifest.json").exists() else None
+
+
 @contextmanager
-def _progress() -> Iterator[Callable[[str, int, int], None]]:
-    """A progress bar for each stage on a terminal; elsewhere a line when a stage is done. Ctrl-C ends with one sentence."""
+def _progress(meter: Any = None) -> Iterator[Callable[[str, int, int], None]]:
+    """A progress bar for each stage on a terminal; elsewhere a line when a stage is done. Ctrl-C ends with one sentence.
+
+    A meter's calls, tokens and money stand beside it.
+    """
     try:
         if sys.stderr.isatty():
-            with _progress_bars() as show:
+            with _progress_bars(meter) as show:
                 yield show
         else:
-            yield lambda what, done, of: typer.echo(f"  {what}: {done:,} of {of:,}", err=True) if done == of else None
+            yield lambda what, done, of: typer.echo(f"  {what}: {done:,} of {of:,}{_metered(meter)}", err=True) if done == of else None
     except KeyboardInterrupt:
         raise FamilytoolError("stopped; what is finished is kept, and the same command goes on.") from None
 
 
-@contextmanager
-def _progress_bars() -> Iterator[Callable[[str, int, int], None]]:
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+def _metered(meter: Any, done: int = 0, of: int = 0) -> str:
+    line = meter.line(done, of) if meter is not None else ""
+    return f"  ({line})" if line else ""
 
-    with Progress(
-        TextColumn("  {task.description:<10}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=Console(stderr=True)
-    ) as bar:
+
+@contextmanager
+def _progress_bars(meter: Any) -> Iterator[Callable[[str, int, int], None]]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn(), TextColumn("{task.fields[calls]}"))
+    with Progress(TextColumn("  {task.description:<10}"), *columns, console=Console(stderr=True)) as bar:
         tasks: dict[str, Any] = {}
 
         def show(what: str, done: int, of: int) -> None:
             if what not in tasks:
-                tasks[what] = bar.add_task(what, total=of or None)
-            bar.update(tasks[what], completed=done, total=of or None)
+                tasks[what] = bar.add_task(what, total=of or None, calls="")
+            bar.update(tasks[what], completed=done, total=of or None, calls=_metered(meter, done, of))
 
         yield show
 
@@ -135,9 +170,16 @@ def run(
     run_dir: RunDirOption = None,
     documents: DocumentsOption = None,
     seed: SeedOption = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be made, with three rows, and write nothing.")] = False,
+    dry_run: DryRunOption = False,
+    budget: BudgetOption = None,
+    prices: PricesOption = None,
+    replay: ReplayOption = False,
+    batch: BatchOption = None,
+    base: BaseOption = None,
 ) -> None:
     """Generate, check, release and evaluate a campaign; an interrupted run goes on where it stood.
+
+    A campaign without [models] asks no model. With models, every call is in the run's ledger and none is paid twice.
 
     Examples:
 
@@ -146,25 +188,32 @@ def run(
       familytool run paper --documents mtu-bench/ --run-dir runs/paper
 
       familytool run my-campaign.toml --dry-run
+
+      familytool run my-campaign.toml --budget 5
     """
     from familytool import pipeline
     from familytool.catalogue.tables import CAMPAIGNS
 
-    job = _job(campaign, documents, seed)
+    job = _job(campaign, documents, seed, base)
+    spending = _spending(budget, prices, replay, batch)
     if dry_run:
-        _show_plan(job)
+        _show_plan(job, run_dir, spending)
         return
     begun = time.monotonic()
-    pipeline.prepare(job)  # whatever is wrong with the documents is said before a run folder is made
-    with _run_folder(job, run_dir) as folder, _progress() as progress:
+    if job.campaign.generation.extractor == "rules":
+        pipeline.prepare(job)  # whatever is wrong with the documents is said before a run folder is made
+    with _generating(job, run_dir, spending) as (folder, progress, meter):
+        _show_edit(folder)
         again = "generate" in folder.manifest().get("stages", {})
-        facts = pipeline.run_all(job, folder, progress)
+        facts = pipeline.run_all(job, folder, progress, spending, meter.tell)
     seconds = time.monotonic() - begun
     hops = ", ".join(f"{name} {count}" for name, count in facts.rows.items() if name != "all")
     where = folder.path
     typer.echo(
         f"Made:  {facts.rows['all']:,} samples over {facts.golden_tools} tools ({hops}) {'(samples kept from before) ' if again else ''}in {seconds:.0f} s, all four checks passed"
     )
+    if meter.line():
+        typer.echo(f"Calls: {meter.line()}")
     typer.echo(f"Where: {where / 'release'} (load_dataset), {where / 'report.html'} (open it in a browser)")
     program = _program()
     at = "" if run_dir is None else f" --run-dir {shlex.quote(str(run_dir))}"
@@ -189,13 +238,75 @@ def _first_id(where: Path) -> str:
         return str(json.loads(file.readline())["id"])
 
 
-def _show_plan(job: Any) -> None:
-    from familytool import pipeline
-    from familytool.generation.generate import Planner, make_candidate
+def _spending(budget: str | None, prices: Path | None, replay: bool, batch: Path | None) -> Any:
+    from decimal import Decimal, InvalidOperation
 
-    material = pipeline.prepare(job)
+    from familytool.llm.prices import read_prices
+    from familytool.models import Spending
+
+    if replay and batch is not None:
+        raise UsageError("--replay takes every answer from the ledger and --batch asks for new ones; give one of them.")
+    try:
+        cap = None if budget is None else Decimal(budget)
+    except InvalidOperation:
+        raise UsageError(f"--budget {budget}: no amount of US dollars; give a number such as 5 or 0.50.") from None
+    return Spending(cap, read_prices(prices), replay, batch)
+
+
+@contextmanager
+def _generating(job: Any, run_dir: Path | None, spending: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """The run folder, the progress display and the meter of calls; a batch's results are taken in before and its requests written after."""
+    from familytool.llm.meter import Meter
+    from familytool.models import Deferred, take_results, write_requests
+
+    meter = Meter()
+    with _run_folder(job, run_dir) as folder, _progress(meter) as progress:
+        report = None if spending.batch is None else take_results(folder.path, spending.batch, spending.prices)
+        if report is not None:
+            typer.echo(_batch_account(report), err=True)
+        try:
+            yield folder, progress, meter
+        except Deferred:
+            parts = write_requests(job.campaign, job.deferred, spending.batch, report.waiting if report else frozenset())
+            typer.echo(_batch_next(parts, len(job.deferred), spending.batch))
+            raise typer.Exit from None
+
+
+def _batch_account(report: Any) -> str:
+    errors = "".join(f", {count:,} {kind}" for kind, count in report.errors.items())
+    problems = "".join(f"\n  {problem.path}:{problem.line}: {problem.message}" for problem in report.problems)
+    return (
+        f"batch: {report.answered:,} new answers, {report.known:,} known before{errors}, {len(report.waiting):,} still waited for, "
+        f"{report.unknown:,} of other batches, {report.malformed:,} unreadable{problems}"
+    )
+
+
+def _batch_next(parts: list[Any], needed: int, batch: Path) -> str:
+    if not parts:
+        return f"{needed:,} calls wait for results; put the result files into {batch} and run the same command again."
+    files = "".join(f"\n  {part.path} ({part.requests:,} requests to {part.model})" for part in parts)
+    return f"Requests to submit (OpenAI Batch, or `vllm run-batch -i FILE -o RESULTS`):{files}\nPut the result files into {batch} and run the same command again."
+
+
+def _show_edit(folder: Any) -> None:
+    """Say what an edit of the campaign changed, and what became of the rows made before it."""
+    from familytool import pipeline
+
+    differences, aside = pipeline.take_edit(folder)
+    if differences:
+        typer.echo(f"{folder.path}: the campaign was edited ({'; '.join(differences)})", err=True)
+        what = f"what it made stale is kept in {aside}" if aside else "nothing that was made hangs on this"
+        typer.echo(f"  {what}; model calls whose prompts are the same are not made again", err=True)
+
+
+def _show_plan(job: Any, run_dir: Path | None, spending: Any) -> None:
+    from familytool import pipeline
+    from familytool.generation.generate import make_candidate
+    from familytool.generation.planning import Planner
+
     strata = job.campaign.generation.strata
     typer.echo(f"{job.campaign.name}: {sum(strata.values()):,} rows ({', '.join(f'{k} {v}' for k, v in strata.items())})")
+    material = pipeline.prepare(job)
     typer.echo(
         f"documents: {len(material.documents)}, usable tools: {len(material.tools)}, refused or unused: {len(material.refusals)} (refusals.jsonl lists them)"
     )
@@ -203,6 +314,9 @@ def _show_plan(job: Any) -> None:
     typer.echo(
         f"graph: {job.campaign.family.count} x {len(world.graph):,} facts about {len(world.people)} people, {len(material.concepts)} attribute relations"
     )
+    if job.campaign.uses_models:
+        _show_estimate(job, run_dir, spending)
+        return
     planner, shown = Planner(material), 0
     for stratum, wanted in strata.items():
         order = planner.order(stratum, 0) if wanted else None
@@ -211,6 +325,34 @@ def _show_plan(job: Any) -> None:
             shown += 1
             _show_sample(candidate)
     typer.echo("Nothing was written; the same command without --dry-run makes it.")
+
+
+def _show_estimate(job: Any, run_dir: Path | None, spending: Any) -> None:
+    """What the model calls of a run will take, and three of its prompts whole."""
+    from familytool.estimates import estimate_run
+
+    found = estimate_run(
+        job.campaign, job.material, run_dir or Path("runs") / job.campaign.name, spending.prices, batch=spending.batch is not None
+    )
+    for purpose, request in found.prompts:
+        _print(f"\n--- {purpose} prompt for {request.model} ({request.sampling.model_dump_json(exclude_none=True)})")
+        for message in request.messages:
+            _print(f"[{message['role']}]\n{message['content']}")
+    typer.echo("\n--- estimate")
+    for purpose, part in found.by_purpose.items():
+        typer.echo(f"  {purpose:<8} {_estimated(part)}")
+    typer.echo(f"  {'all':<8} {_estimated(found.total)}")
+    for line in found.notes:
+        typer.echo(f"  {line}")
+    typer.echo("Nothing was written and no model was asked; the same command without --dry-run makes it.")
+
+
+def _estimated(part: Any) -> str:
+    tokens = f"{part.prompt_tokens[0] + part.output_tokens[0]:,} to {part.prompt_tokens[1] + part.output_tokens[1]:,} tokens"
+    cost = f", ${part.cost[0]:.2f} to ${part.cost[1]:.2f}" if part.cost[1] else ""
+    unpriced = f" (no price known for {', '.join(part.unpriced)}: tokens only)" if part.unpriced else ""
+    known = f", {part.answered:,} more in the ledger" if part.answered else ""
+    return f"{part.calls:,} calls{known}, {tokens}{cost}{unpriced}"
 
 
 def _show_sample(sample: Any) -> None:
@@ -231,18 +373,63 @@ def _print(text: str) -> None:
 
 
 @app.command()
-def generate(campaign: CampaignArgument, run_dir: RunDirOption = None, documents: DocumentsOption = None, seed: SeedOption = None) -> None:
+def generate(
+    campaign: CampaignArgument,
+    run_dir: RunDirOption = None,
+    documents: DocumentsOption = None,
+    seed: SeedOption = None,
+    dry_run: DryRunOption = False,
+    budget: BudgetOption = None,
+    prices: PricesOption = None,
+    replay: ReplayOption = False,
+    batch: BatchOption = None,
+    base: BaseOption = None,
+    stop_after: Annotated[
+        str | None, typer.Option("--stop-after", help="'preferences': write tools, preferences and graph to be reviewed, and no rows.")
+    ] = None,
+) -> None:
     """Only the first stage of `run`: candidates, the four checks, accepted and rejected rows.
 
-    Example:  familytool generate home
+    Examples:
+
+      familytool generate home
+
+      familytool generate my-campaign.toml --stop-after preferences
+
+      familytool generate my-campaign.toml --budget 5
+
+      familytool generate my-campaign.toml --batch batch/
+
+      familytool generate my-campaign.toml --base runs/my/release --run-dir runs/my-2
     """
     from familytool import pipeline
 
-    job = _job(campaign, documents, seed)
-    pipeline.prepare(job)
-    with _run_folder(job, run_dir) as folder, _progress() as progress:
-        pipeline.generate(job, folder, progress)
-    _show_funnel(folder)
+    if stop_after not in (None, "preferences"):
+        raise UsageError(f"--stop-after {stop_after}: it takes 'preferences'.")
+    job = _job(campaign, documents, seed, base)
+    spending = _spending(budget, prices, replay, batch)
+    if dry_run:
+        _show_plan(job, run_dir, spending)
+        return
+    if job.campaign.generation.extractor == "rules":
+        pipeline.prepare(job)
+    with _generating(job, run_dir, spending) as (folder, progress, meter):
+        _show_edit(folder)
+        if stop_after is not None:
+            material = pipeline.extract(job, folder, progress, spending, meter.tell)
+        else:
+            pipeline.generate(job, folder, progress, spending, meter.tell)
+    if stop_after is not None:
+        typer.echo(
+            f"{len(material.preferences):,} preferences of {len(material.tools):,} tools, {len(material.concepts)} relations, {len(material.refusals):,} refusals"
+        )
+        typer.echo(
+            f"{folder.path}: review preferences.jsonl, refusals.jsonl, small_graphs.jsonl and graph.jsonl; the same command without --stop-after goes on."
+        )
+    else:
+        _show_funnel(folder)
+    if meter.line():
+        typer.echo(f"Calls: {meter.line()}")
 
 
 @app.command()
@@ -351,6 +538,51 @@ def release_build(campaign: CampaignArgument, run_dir: RunDirOption = None) -> N
     typer.echo(f"{folder.path / 'release'}: {', '.join(f'{name} {count:,}' for name, count in facts.rows.items())}")
 
 
+@ledger_app.command("export")
+def ledger_export(
+    campaign: CampaignArgument,
+    out: Annotated[Path, typer.Option("--out", help="JSONL file to write; .gz is not added.")],
+    run_dir: RunDirOption = None,
+) -> None:
+    """Write every finished call of a run as JSONL, without keys and addresses, to be published and read again by others.
+
+    Example:  familytool ledger export my-campaign.toml --out answers.jsonl
+    """
+    from familytool.llm.exchange import export_ledger
+    from familytool.runs import LEDGER
+
+    path = _run_path(campaign, run_dir) / LEDGER
+    if not path.exists():
+        raise UsageError(f"{path}: no ledger here; a run that asked a model has one.")
+    typer.echo(f"{out}: {export_ledger(path, out):,} calls")
+
+
+@ledger_app.command("import")
+def ledger_import(
+    campaign: CampaignArgument,
+    source: Annotated[Path, typer.Argument(help="File that `ledger export` wrote.", metavar="FILE")],
+    run_dir: RunDirOption = None,
+) -> None:
+    """Take exported calls into the ledger of a run; keys are computed again from the requests. Then `run --replay` needs no network.
+
+    Example:  familytool ledger import my-campaign.toml answers.jsonl
+    """
+    from familytool.llm.exchange import import_ledger
+    from familytool.runs import LEDGER
+
+    folder = _run_path(campaign, run_dir)
+    folder.mkdir(parents=True, exist_ok=True)
+    report = import_ledger(source, folder / LEDGER)
+    typer.echo(f"{folder / LEDGER}: {_imported(report)}")
+
+
+def _imported(report: Any) -> str:
+    counts = report.model_dump()
+    problems = counts.pop("problems", ())
+    told = ", ".join(f"{value:,} {name.replace('_', ' ')}" for name, value in counts.items() if isinstance(value, int))
+    return told + "".join(f"\n  {problem['path']}:{problem['line']}: {problem['message']}" for problem in problems)
+
+
 @app.command()
 def evaluate(
     campaign: Annotated[
@@ -429,6 +661,40 @@ def status(campaign: CampaignArgument, run_dir: RunDirOption = None) -> None:
     if holder:
         typer.echo(f"in use by {holder}")
     _show_funnel(folder)
+    _show_costs(folder)
+
+
+def _show_costs(folder: Any) -> None:
+    """Calls, tokens and money of a run's ledger by purpose, and what an accepted row has cost."""
+    from familytool.llm.ledger import Ledger
+    from familytool.runs import LEDGER, read_samples
+
+    if not (folder.path / LEDGER).exists():
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    with Ledger(folder.path / LEDGER, replay=True) as ledger:
+        totals, total = ledger.totals("purpose"), ledger.total()
+        rows = list(read_samples(folder.path / "samples.jsonl")) if (folder.path / "samples.jsonl").exists() else []
+        used = ledger.cost(key for sample in rows for key in sample.provenance.get("calls", ()))
+        lost = ledger.cost(key for row in folder.rows("rejected.jsonl") for key in row.get("calls", ()))
+    shown = Table(title="Model calls", title_justify="left")
+    for heading in ("purpose", "calls", "prompt tokens", "output tokens", "US dollars"):
+        shown.add_column(heading, justify="left" if heading == "purpose" else "right")
+    for name, part in [*totals.items(), ("all", total)]:
+        money = "no price" if part.unpriced == part.calls else f"{part.price:.4f}"
+        shown.add_row(name, f"{part.calls:,}", f"{part.prompt_tokens:,}", f"{part.output_tokens:,}", money)
+    Console().print(shown)
+    if rows:
+        each = f", ${total.price / len(rows):.4f} with all that was not taken" if total.price else ""
+        money = f"${used.price / len(rows):.4f} and " if total.price else ""
+        typer.echo(f"An accepted row took {money}{used.calls / len(rows):.1f} calls of its own{each}.")
+        beside = max(0, total.calls - used.calls - lost.calls)
+        typer.echo(
+            f"Of {total.calls:,} calls, {used.calls:,} made accepted rows, {lost.calls:,} rejected ones, and {beside:,} neither "
+            "(probes, preferences, candidates in work when a stratum was full, earlier prompts)."
+        )
 
 
 def _show_funnel(folder: Any) -> None:
@@ -450,10 +716,15 @@ def _show_funnel(folder: Any) -> None:
 def why(
     identity: Annotated[str, typer.Argument(help="Id of an accepted or rejected row.", metavar="ID")],
     run_dir: RunDirOption = None,
+    prompts: Annotated[bool, typer.Option("--prompts", help="Show every prompt and raw answer whole.")] = False,
 ) -> None:
-    """Why a row is as it is: its path, where each value comes from, its checks; or why it was rejected.
+    """Why a row is as it is: its path, where each value comes from, documents, checks, model calls and cost; or why it was rejected.
 
-    Example:  familytool why home-hop2-000003
+    Examples:
+
+      familytool why home-hop2-000003
+
+      familytool why my-hop2-000003 --prompts
     """
     from familytool.model import Sample
     from familytool.runs import RunFolder, read_samples
@@ -468,15 +739,60 @@ def why(
                 typer.echo(f"  {pointer}: from the {source['source']} ({path}), said as '{said}'")
             for row in folder.rows("checks.jsonl"):
                 if row["sample_id"] == identity:
-                    typer.echo(f"  {row['check']}: {row['verdict']} (by {row['judge']})")
+                    _show_check(row)
+            _show_passport(folder, sample, sample.provenance.get("calls", ()), prompts)
             return
     for row in folder.rows("rejected.jsonl"):
         if row["id"] == identity:
-            typer.echo(f"{identity} was rejected by {row['check']}: {row['code']}: {row['message']}")
-            if row["sample"]:
-                _show_sample(Sample.model_validate(row["sample"]))
+            _print(f"{identity} was rejected by {row['check']}: {row['code']}: {row['message']}")
+            sample_or_none = Sample.model_validate(row["sample"]) if row["sample"] else None
+            if sample_or_none is not None:
+                _show_sample(sample_or_none)
+            _show_passport(folder, sample_or_none, row.get("calls", ()), prompts)
             return
     raise UsageError(f"{folder.path}: no row '{identity}'; ids stand in samples.jsonl and rejected.jsonl.")
+
+
+def _show_check(row: dict[str, Any]) -> None:
+    _print(f"  {row['check']}: {row['verdict']} (by {row['judge']})")
+    for finding in row["findings"]:
+        _print(f"    {finding['code']}{' at ' + finding['path'] if finding['path'] else ''}: {finding['message']}")
+
+
+def _show_passport(folder: Any, sample: Any, calls: Any, prompts: bool) -> None:
+    """What a row was made of: documents, what else was tried, each model call with its tokens and cost."""
+    from familytool.llm.ledger import Ledger
+    from familytool.runs import LEDGER
+
+    origin = sample.provenance if sample is not None else {}
+    if origin:
+        wrote = f"written by {origin.get('writer', 'templates')}"
+        _print(
+            f"  {wrote}, seed {origin.get('seed')}, documents: {', '.join(origin.get('documents', ())) or 'none'}, now {origin.get('now')}"
+        )
+    if sample is not None and sample.twin_of:
+        _print(f"  twin of {sample.twin_of}")
+    if "draft" in origin:
+        _print(f"  draft: {origin['draft']['query']}")
+    for tried in origin.get("tried", ()):
+        _print(f"  tried: {tried['query'] or '(no text)'}\n    rejected by {tried['check']}: {tried['code']}: {tried['message']}")
+    if not calls or not (folder.path / LEDGER).exists():
+        return
+    with Ledger(folder.path / LEDGER, replay=True) as ledger:
+        for key in calls:
+            row, answer = ledger.row(key), ledger.lookup(key)
+            if row is None or answer is None:
+                _print(f"  call {key[:12]}: not in this ledger")
+                continue
+            money = "no price" if answer.price is None else f"${answer.price:.5f}"
+            tokens = f"{answer.usage.prompt_tokens or 0} + {answer.usage.output_tokens or 0} tokens"
+            _print(f"  call {key[:12]}: {row.purpose} by {row.model}, {answer.outcome}, {tokens}, {money}")
+            if prompts:
+                for message in json.loads(row.request)["messages"]:
+                    _print(f"    [{message['role']}]\n{message['content']}")
+                _print(f"    [answer]\n{answer.text}")
+        cost = ledger.cost(calls)
+    typer.echo(f"  in all {cost.calls} calls, {cost.prompt_tokens + cost.output_tokens:,} tokens, ${cost.price:.5f}")
 
 
 @app.command()
@@ -484,19 +800,55 @@ def preview(
     campaign: CampaignArgument,
     run_dir: RunDirOption = None,
     rows: Annotated[int, typer.Option("--rows", "-n", min=1, max=200, help="How many rows to show.")] = 5,
+    documents: DocumentsOption = None,
+    seed: SeedOption = None,
+    budget: BudgetOption = None,
+    prices: PricesOption = None,
+    replay: ReplayOption = False,
 ) -> None:
-    """Rows of a finished run as a person reads them, spread over the set.
+    """Rows as a person reads them: those of a finished run, spread over the set; else some that are made for this and not kept.
 
-    Example:  familytool preview home -n 10
+    Model calls of a preview go to the run's ledger, so the run itself does not make them again.
+
+    Examples:
+
+      familytool preview home -n 10
+
+      familytool preview my-campaign.toml --budget 0.50
     """
-    from familytool.runs import file_hash, read_samples
+    from familytool import pipeline
+    from familytool.llm.meter import Meter
+    from familytool.runs import RunFolder, file_hash, read_samples
 
-    path = _existing_run(campaign, run_dir) / "samples.jsonl"
-    total = int(file_hash(path)["rows"]) if path.exists() else 0
-    step = max(1, total // rows)
-    for number, sample in enumerate(read_samples(path)):
-        if number % step == 0 and number // step < rows:
-            _show_sample(sample)
+    finished = _run_of(campaign, run_dir)
+    if finished is not None and "generate" in RunFolder(finished).manifest().get("stages", {}):
+        path = finished / "samples.jsonl"
+        step = max(1, int(file_hash(path)["rows"]) // rows)
+        for number, sample in enumerate(read_samples(path)):
+            if number % step == 0 and number // step < rows:
+                _show_sample(sample)
+        return
+    job = _job(campaign, documents, seed)
+    meter, folder = Meter(), RunFolder(run_dir or Path("runs") / job.campaign.name)
+    with _progress(meter) as progress:
+        made = pipeline.preview(job, folder, rows, progress, _spending(budget, prices, replay, None), meter.tell)
+    for candidate in made:
+        _show_candidate(candidate)
+    good = sum(candidate.is_good for candidate in made)
+    calls = f"; {meter.line()}, kept in {folder.path / 'ledger.sqlite'}" if meter.line() else ""
+    typer.echo(f"\n{good} of {len(made)} passed; no row was written{calls}")
+
+
+def _show_candidate(candidate: Any) -> None:
+    from familytool.model import Sample
+
+    if isinstance(candidate.outcome, Sample):
+        _show_sample(candidate.outcome)
+    if not candidate.is_good:
+        _print(f"  rejected by {candidate.check}: {candidate.code}: {candidate.message}")
+    for check in candidate.verdicts:
+        if check.judge != "rules":
+            _print(f"  {check.check}: {check.verdict} (by {check.judge})")
 
 
 @app.command()

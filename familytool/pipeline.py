@@ -5,11 +5,13 @@ Every stage reads and appends the files of the run folder, so that an interrupte
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,22 +22,33 @@ from familytool.errors import FamilytoolError, ShortfallError, UsageError
 from familytool.evaluation.facts import report_facts
 from familytool.evaluation.report import render_report
 from familytool.evaluation.shortcuts import shortcut_table
+from familytool.extension import Base, extended, read_base, stratum_of
+from familytool.filling import Filling, Progress, Stratum, finished, taken_up
 from familytool.formats import familytool_2025
 from familytool.formats.benchmark_files import text_lines
 from familytool.formats.documents import document_files, read_documents
 from familytool.formats.familytool_release import JSON_COLUMNS, read_release
 from familytool.formats.openai import read_tools
-from familytool.generation.generate import Material, Planner, make_candidate, prepare_material
+from familytool.generation.asked_preferences import ask_preferences, read_extraction
+from familytool.generation.generate import Material, people_count, prepare_material
+from familytool.generation.planning import Planner
 from familytool.generation.preferences import small_graphs
-from familytool.generation.samples import NotBuilt, Order
 from familytool.graph import KnowledgeGraph
 from familytool.kgetool.score import score
-from familytool.model import Check, Rejection, Sample, Tool, Triple, digest
+from familytool.llm.lines import Tell
+from familytool.llm.requests import Purpose, Request
+from familytool.making import Candidate, Making, Plan
+from familytool.model import Sample, Tool, Triple
+from familytool.models import Deferred, Opened, Spending, opened
 from familytool.releases.build import ReleaseFacts, build_release
-from familytool.runs import Appender, RunFolder, cut_torn_line, file_hash, funnel, read_graphs, read_rows, read_samples
+from familytool.runs import RunFolder, differences_of, file_hash, funnel, read_graphs, read_samples
+from familytool.seen import Seen
 from familytool.validation.checks import ALL_CHECKS, Checks, check_sample, chosen_checks, source_hash
 from familytool.validation.summary import Tally, finding_rows
 
+EXTRACTION = "extraction.json"
+BASE = "base.jsonl"
+"""Rows of a former release that a run extends, as they were released."""
 GENERATED = (
     "samples.jsonl",
     "checks.jsonl",
@@ -45,11 +58,16 @@ GENERATED = (
     "preferences.jsonl",
     "small_graphs.jsonl",
     "refusals.jsonl",
+    BASE,
 )
 """What generation leaves; a later stage refuses files that somebody has changed since."""
 
-Progress = Callable[[str, int, int], None]
-"""Called with (what, done, of) as work goes on."""
+
+PREVIEW_ATTEMPTS = 12
+"""Candidates that a preview tries for each row it shows."""
+
+ROW_SETTINGS = ("id", "temperature", "top_p", "seed", "max_output")
+"""What of a model's settings its answers hang on; address, key and patience can change between two starts of a run."""
 
 
 def no_progress(what: str, done: int, of: int) -> None:
@@ -76,14 +94,24 @@ class Job:
     campaign: Campaign
     folder: Path = Path()
     documents_path: Path | None = None
+    base_path: Path | None = None
     rejected_entries: list[str] = field(default_factory=list)
     material: Material | None = field(default=None, repr=False)
+    deferred: list[tuple[Purpose, Request]] = field(default_factory=list, repr=False)
+    """Calls that wait for the results of a batch."""
 
     @cached_property
     def checks(self) -> Checks:
         """The checks that the campaign chooses."""
         chosen = self.campaign.validation
         return chosen_checks(chosen.checks, chosen.settings, chosen.ignore, self.folder)
+
+    @cached_property
+    def base(self) -> Base:
+        """The former release that this run extends, if any (UsageError: there is none at the path, or a quota needs one)."""
+        if self.base_path is None and any(quota.novelty for quota in self.campaign.generation.quotas):
+            raise UsageError(f"campaign '{self.campaign.name}': a quota with a novelty needs a former release: give --base RELEASE.")
+        return read_base(self.base_path)
 
     def documents(self) -> list[Tool]:
         """The tool documents, from `--documents`, the campaign's path, or the embedded catalogue."""
@@ -113,169 +141,204 @@ class Job:
         family: Any = specification
         if specification is not None and tables.family_specification(specification) is None and (self.folder / specification).is_file():
             family = file_hash(self.folder / specification)["sha256"]
-        identity = {"campaign": self.campaign.model_dump(mode="json"), "documents": documents, "family": family, "familytool": __version__}
+        campaign = self.campaign.model_dump(mode="json")
+        campaign["models"] = {name: {k: v for k, v in model.items() if k in ROW_SETTINGS} for name, model in campaign["models"].items()}
+        identity = {"campaign": campaign, "documents": documents, "family": family, "familytool": __version__}
+        if self.base_path is not None:
+            identity["base"] = self.base.identity()
         own = {name: source_hash(name, self.folder) for name in self.campaign.validation.checks if ":" in name}
         return {**identity, "checks": own} if own else identity
 
 
-def prepare(job: Job) -> Material:
-    """Documents read, preferences extracted, families grown, once for each job; nothing is written."""
+def prepare(job: Job, run: RunFolder | None = None) -> Material:
+    """Documents read, preferences extracted, families grown, once for each job; nothing is written.
+
+    Where a model reads the preferences, those that it once read are taken from the run; before that the rules' are.
+    """
     if job.material is None:
-        job.material = prepare_material(job.campaign, job.documents(), job.folder)
+        path = None if run is None or job.campaign.generation.extractor == "rules" else run.path / EXTRACTION
+        extraction = read_extraction(path) if path is not None and path.exists() else None
+        job.material = extended(prepare_material(job.campaign, job.documents(), job.folder, extraction), job.base)
     return job.material
 
 
-def generate(job: Job, run: RunFolder, progress: Progress = no_progress) -> Material:
+def take_edit(run: RunFolder) -> tuple[list[str], Path | None]:
+    """If the campaign was edited since this folder's run: what differs, and where the rows went that this made stale.
+
+    Edits of the release or the evaluation leave the rows alone. Other edits set them aside; model calls whose prompts are the same
+    are in the ledger and are not made again.
+    """
+    known = run.edited_from
+    if known is None or run.identity is None:
+        return [], None
+    old, new = known.get("campaign", {}), run.identity["campaign"]
+    later = {"release", "evaluation"}
+    rows_stand = all(known.get(k) == run.identity.get(k) for k in {*known, *run.identity} - {"campaign"}) and all(
+        old.get(k) == new.get(k) for k in {*old, *new} - later
+    )
+    stale: tuple[str, ...] = ("release", "evaluation", "report.html")
+    stages: tuple[str, ...] = ("release", "evaluate", "report")
+    if not rows_stand:
+        stale += (*GENERATED, "findings.jsonl", "summary.json", EXTRACTION)
+        stages += ("preferences", "generate")
+    return differences_of(known, run.identity), run.supersede(stale, stages)
+
+
+def generate(
+    job: Job, run: RunFolder, progress: Progress = no_progress, spending: Spending | None = None, tell: Tell | None = None
+) -> Material:
     """Fill the strata: candidates in number order, each checked, each accepted or kept as rejected with its reason.
 
     Raises:
         ShortfallError: a stratum or quota that cannot be filled; which one lacks how many rows, and why.
+        BudgetExhausted, CallFailed, ReplayMiss, Deferred: where models are asked; what is decided by then is kept.
     """
-    material = prepare(job)
+    take_edit(run)
     if "generate" in run.manifest().get("stages", {}):
-        run.check_unchanged(GENERATED)
-        return material
+        run.check_unchanged((*GENERATED, EXTRACTION))
+        return prepare(job, run)
+    return finished(_generate(job, run, progress, spending or Spending(), tell))
+
+
+async def _generate(job: Job, run: RunFolder, progress: Progress, spending: Spending, tell: Tell | None) -> Material:
+    if not job.campaign.uses_models:
+        return await _fill_strata(job, run, progress, None)
+    async with opened(job.campaign, run.path, spending, tell) as models:
+        try:
+            return await _fill_strata(job, run, progress, models)
+        except Deferred:
+            job.deferred = list(models.collected)
+            raise
+
+
+async def _fill_strata(job: Job, run: RunFolder, progress: Progress, models: Opened | None) -> Material:
+    campaign = job.campaign
+    generation = campaign.generation
+    material = await _prepared(job, run, models, progress)
     _write_material(job, material, run)
-    planner = Planner(material)
-    decided = _resume(run, planner)
-    with run.appender("samples.jsonl") as samples, run.appender("rejected.jsonl") as rejected, run.appender("checks.jsonl") as checks:
-        for stratum, wanted in job.campaign.generation.strata.items():
-            _fill(stratum, wanted, job, material, planner, decided, (samples, rejected, checks), progress)
-    distinct = job.campaign.generation.distinct_tools
-    if distinct is not None and len(+planner.accepted) < distinct:
+    planner, seen = Planner(material), Seen(generation.alike if campaign.uses_models else None)
+    _keep_base(job.base, run, planner, seen)
+    making = _making(job, material, seen, models)
+    start = seen.count
+    history = taken_up(run, seen, generation.twin_share, job.base)
+    filling = Filling(campaign.name, run, seen, making.make, progress, job.base, history)
+    window = generation.look_ahead if campaign.uses_models else 1
+    for name, rows in generation.strata.items():
+        wanted = max(0, rows - job.base.count(name))
+        stratum = Stratum(name, wanted, wanted * campaign.candidates_per_row, window, planner, twin_share=generation.twin_share,
+                          start=start, first=job.base.first_number(campaign.name, name))  # fmt: skip
+        await filling.fill(stratum)
+        start += stratum.accepted
+    if generation.distinct_tools is not None and len(+planner.accepted) < generation.distinct_tools:
         raise ShortfallError(
-            f"campaign '{job.campaign.name}': golden calls use {len(+planner.accepted)} tools, distinct_tools wants {distinct}; ask for more rows or fewer tools."
+            f"campaign '{campaign.name}': golden calls use {len(+planner.accepted)} tools, distinct_tools wants {generation.distinct_tools}; ask for more rows or fewer tools."
         )
     unmet = planner.unmet_quotas()
     if unmet:
-        raise ShortfallError(f"campaign '{job.campaign.name}': quotas are not met ({'; '.join(unmet)}); lower them or ask for more rows.")
+        raise ShortfallError(f"campaign '{campaign.name}': quotas are not met ({'; '.join(unmet)}); lower them or ask for more rows.")
     _write_graph(job, material, run)
     run.finish_stage("generate", {"funnel": funnel(run)})
     return material
 
 
-@dataclass
-class _Decided:
-    """What has been decided before: per stratum how many candidates and accepted rows, and what would be a duplicate."""
-
-    candidates: Counter[str] = field(default_factory=Counter)
-    accepted: Counter[str] = field(default_factory=Counter)
-    seen: set[bytes] = field(default_factory=set)
-
-
-def _keys(sample: Sample) -> list[bytes]:
-    """What makes another sample a duplicate: the same words of the same speaker, or the same call along the same paths."""
-    words = digest([sample.graph_id, sample.speaker, sample.query.casefold()])
-    call = digest(
-        [
-            sample.graph_id,
-            sample.speaker,
-            sample.kind,
-            [c.model_dump() for c in sample.calls],
-            [p.model_dump() for p in sample.golden_paths],
-        ]
-    )
-    return [bytes.fromhex(words), *([bytes.fromhex(call)] if sample.calls else [])]
-
-
-def _resume(run: RunFolder, planner: Planner) -> _Decided:
-    """Take up a run: torn lines and checks without their sample are cut, then every decided candidate is counted again."""
-    for name in ("samples.jsonl", "rejected.jsonl", "checks.jsonl"):
-        cut_torn_line(run.path / name)
-    decided = _Decided()
-    order: list[tuple[str, int, list[str], bool]] = []
-    accepted: set[str] = set()
-    for sample in read_samples(run.path / "samples.jsonl"):
-        accepted.add(sample.id)
-        decided.seen.update(_keys(sample))
-        names = [clause["tool"] for clause in sample.provenance["wording"]]
-        order.append((sample.provenance["stratum"], sample.provenance["candidate"], names, True))
-    for row in run.rows("rejected.jsonl"):
-        order.append((row["stratum"], row["candidate"], row["tools"], False))
-    for stratum, number, names, taken in order:
-        decided.candidates[stratum] = max(decided.candidates[stratum], number + 1)
-        decided.accepted[stratum] += taken
-        planner.record(stratum, names, taken)
-    _cut_orphans(run, accepted)
-    return decided
-
-
-def _cut_orphans(run: RunFolder, accepted: set[str]) -> None:
-    """Cut the checks behind the last accepted sample: their sample was never written."""
-    path = run.path / "checks.jsonl"
-    if not path.exists():
+def _keep_base(base: Base, run: RunFolder, planner: Planner, seen: Seen) -> None:
+    """Keep the rows of a former release beside the new ones, and let planner and duplicates know of them."""
+    if base.path is None:
         return
-    with path.open("r+b") as file:
-        end = 0
-        for raw in iter(file.readline, b""):
-            if json.loads(raw)["sample_id"] not in accepted:
-                break
-            end = file.tell()
-        file.truncate(end)
+    run.write_records(BASE, base.samples)
+    for sample in base.samples:
+        seen.add(sample)
+        planner.record(stratum_of(sample), [call.name for call in sample.calls], True)
 
 
-def _fill(stratum: str, wanted: int, job: Job, material: Material, planner: Planner, decided: _Decided,
-          files: tuple[Appender, Appender, Appender], progress: Progress) -> None:  # fmt: skip
-    campaign = job.campaign
-    samples, rejected, checks = files
-    limit = wanted * campaign.generation.max_candidates
-    while decided.accepted[stratum] < wanted:
-        number = decided.candidates[stratum]
-        order = planner.order(stratum, number) if number < limit else None
-        if order is None:
-            reasons = Counter(row["code"] for row in read_rows(rejected.path) if row["stratum"] == stratum)
-            told = ", ".join(f"{code} {count}" for code, count in reasons.most_common(4)) or "no tool has so many places for facts"
-            raise ShortfallError(
-                f"stratum {stratum}: {decided.accepted[stratum]} of {wanted} rows after {number} candidates, {wanted - decided.accepted[stratum]} are lacking "
-                f"(rejected: {told}); ask for fewer rows, more people or attributes, or more documents."
-            )
-        names = [tool.name for tool in order.tools]
-        outcome, verdicts = _decide(make_candidate(material, order), material, order, job.checks, decided)
-        if isinstance(outcome, Sample):
-            checks.write(verdicts)
-            samples.write([outcome])
-            decided.seen.update(_keys(outcome))
-            decided.accepted[stratum] += 1
-            progress(stratum, decided.accepted[stratum], wanted)
-        else:
-            identity = f"{campaign.name}-{stratum}-{number:06d}"
-            rejected.write([outcome.model_copy(update={"id": identity, "stratum": stratum, "candidate": number, "tools": tuple(names)})])
-        decided.candidates[stratum] += 1
-        planner.record(stratum, names, isinstance(outcome, Sample))
+def _making(job: Job, material: Material, seen: Seen, models: Opened | None) -> Making:
+    """What candidates are made with: the models that the campaign names for each task."""
+    if models is None:
+        return Making(material, job.checks, seen)
+    generation = job.campaign.generation
+    writer = models.named(generation.writer)
+    solver = models.named(generation.solver) or writer
+    return Making(material, job.checks, seen, writer, solver, models.named(job.campaign.validation.judge))
 
 
-def _decide(
-    candidate: Sample | NotBuilt, material: Material, order: Order, checks: Checks, decided: _Decided
-) -> tuple[Sample | Rejection, list[Check]]:
-    def reject(check: str, code: str, message: str) -> Rejection:
-        return Rejection(
-            id="",
-            stratum="",
-            candidate=order.number,
-            check=check,
-            code=code,
-            message=message,
-            sample=candidate if isinstance(candidate, Sample) else None,
-        )
+async def _prepared(job: Job, run: RunFolder, models: Opened | None, progress: Progress) -> Material:
+    """Documents, preferences and families; preferences are asked of a model where the campaign says so and nobody has yet."""
+    model = models.named(job.campaign.generation.extractor) if models is not None else None
+    if model is not None and not (run.path / EXTRACTION).exists():
+        size = people_count(job.campaign, job.folder)
+        extraction = await ask_preferences(job.documents(), model, size, partial(progress, "preferences"))
+        run.write_json(EXTRACTION, extraction.model_dump(mode="json"))
+    return prepare(job, run)
 
-    if isinstance(candidate, NotBuilt):
-        return reject("generate", candidate.code, candidate.message), []
-    if any(key in decided.seen for key in _keys(candidate)):
-        return reject("duplicates", "duplicate_sample", "the same words, or the same call along the same paths, were accepted before"), []
-    verdicts = check_sample(candidate, material.world_of(order.stratum, order.number).graph, checks)
-    for check in verdicts:
-        if check.verdict != "pass":
-            finding = check.findings[0] if check.findings else None
-            return reject(
-                check.check, finding.code if finding else "unknown", finding.message if finding else "the check cannot tell"
-            ), verdicts
-    return candidate, verdicts
+
+def extract(
+    job: Job, run: RunFolder, progress: Progress = no_progress, spending: Spending | None = None, tell: Tell | None = None
+) -> Material:
+    """Only documents, preferences and graphs, to be reviewed before samples are made: no row is written.
+
+    Raises:
+        FamilytoolError: rows are there already.
+    """
+    take_edit(run)
+    if (run.path / "samples.jsonl").exists():
+        raise FamilytoolError(f"{run.path}: rows have been made already; give another --run-dir to look at preferences alone.")
+    return finished(_extract(job, run, progress, spending or Spending(), tell))
+
+
+async def _extract(job: Job, run: RunFolder, progress: Progress, spending: Spending, tell: Tell | None) -> Material:
+    if job.campaign.generation.extractor == "rules":
+        material = prepare(job)
+    else:
+        async with opened(job.campaign, run.path, spending, tell) as models:
+            try:
+                material = await _prepared(job, run, models, progress)
+            except Deferred:
+                job.deferred = list(models.collected)
+                raise
+    _write_material(job, material, run)
+    worlds = (material.world(index) for index in range(job.campaign.family.count))
+    run.write_records("graph.jsonl", graph_rows((w.graph_id, t) for w in worlds for t in w.graph))
+    run.finish_stage("preferences", {"preferences": len(material.preferences), "relations": len(material.concepts)})
+    return material
+
+
+async def _preview(job: Job, run: RunFolder, rows: int, progress: Progress, spending: Spending, tell: Tell | None) -> list[Candidate]:
+    async with contextlib.AsyncExitStack() as stack:
+        models = None
+        if job.campaign.uses_models:
+            models = await stack.enter_async_context(opened(job.campaign, run.path, spending, tell))
+        material = await _prepared(job, run, models, progress)
+        making, planner = _making(job, material, Seen(), models), Planner(material)
+        strata = [name for name, wanted in job.campaign.generation.strata.items() if wanted]
+        done = 0
+
+        async def make(slot: int) -> Candidate | None:
+            nonlocal done
+            stratum, candidate = strata[slot % len(strata)], None
+            for attempt in range(PREVIEW_ATTEMPTS):
+                order = planner.order(stratum, slot // len(strata) + attempt * rows)
+                candidate = None if order is None else await making.make(Plan(order))
+                if candidate is None or candidate.is_good:
+                    break
+            done += 1
+            progress("preview", done, rows)
+            return candidate
+
+        made = await asyncio.gather(*(make(slot) for slot in range(rows)))
+    return [candidate for candidate in made if candidate is not None]
+
+
+def preview(
+    job: Job, run: RunFolder, rows: int, progress: Progress = no_progress, spending: Spending | None = None, tell: Tell | None = None
+) -> list[Candidate]:
+    """So many candidates over the strata in turn, made in memory: no rows are written, model calls go to the run folder's ledger."""
+    return finished(_preview(job, run, rows, progress, spending or Spending(), tell))
 
 
 def _write_material(job: Job, material: Material, run: RunFolder) -> None:
     """The files that follow from campaign and documents alone, written once."""
     names = ("tools.jsonl", "preferences.jsonl", "refusals.jsonl", "small_graphs.jsonl")
-    if all((run.path / name).exists() for name in names):
+    if all((run.path / name).exists() for name in names) and (run.path / "samples.jsonl").exists():
         return
     run.write_records("tools.jsonl", material.documents)
     run.write_records("preferences.jsonl", material.preferences)
@@ -295,7 +358,7 @@ def _write_graph(job: Job, material: Material, run: RunFolder) -> None:
     """The benchmark's knowledge graph: all facts, or those that golden chains use, in the order of the full graph."""
     used: set[tuple[str, Triple]] | None = None
     if job.campaign.release.graph == "used":
-        used = {(s.graph_id, t) for s in read_samples(run.path / "samples.jsonl") for t in s.golden_triples}
+        used = {(s.graph_id, t) for s in releasable(run) for t in s.golden_triples}
     worlds = (material.world(index) for index in range(job.campaign.family.count))
     run.write_records(
         "graph.jsonl", graph_rows((w.graph_id, t) for w in worlds for t in w.graph if used is None or (w.graph_id, t) in used)
@@ -335,7 +398,7 @@ def _graph_of(run: RunFolder) -> Callable[[str], KnowledgeGraph]:
 
 def _baselines(job: Job, run: RunFolder) -> list[dict[str, Any]]:
     """The shortcut baselines of the accepted rows, where the campaign wants them."""
-    return shortcut_table(read_samples(run.path / "samples.jsonl"), _graph_of(run)) if job.campaign.evaluation.baselines else []
+    return shortcut_table(releasable(run), _graph_of(run)) if job.campaign.evaluation.baselines else []
 
 
 def release(job: Job, run: RunFolder) -> ReleaseFacts:
@@ -346,13 +409,19 @@ def release(job: Job, run: RunFolder) -> ReleaseFacts:
     facts = build_release(
         run.path / "release",
         job.campaign,
-        read_samples(run.path / "samples.jsonl"),
+        releasable(run),
         run.rows("graph.jsonl"),
         documents,
         {"baselines": baselines, **_sources(run)},
     )
     run.finish_stage("release", {"rows": facts.rows, "graph": facts.graph, "tools": facts.tools, "golden_tools": facts.golden_tools})
     return facts
+
+
+def releasable(run: RunFolder) -> Iterator[Sample]:
+    """The rows of a former release and the accepted ones with four passes; those that await a person's review stay out until somebody has decided."""
+    rows = chain(read_samples(run.path / BASE), read_samples(run.path / "samples.jsonl"))
+    return (sample for sample in rows if not sample.provenance.get("awaits_review"))
 
 
 def _sources(run: RunFolder) -> dict[str, Any]:
@@ -427,11 +496,13 @@ def report(job: Job, run: RunFolder) -> Path:
     return run.path / "report.html"
 
 
-def run_all(job: Job, run: RunFolder, progress: Progress = no_progress) -> ReleaseFacts:
+def run_all(
+    job: Job, run: RunFolder, progress: Progress = no_progress, spending: Spending | None = None, tell: Tell | None = None
+) -> ReleaseFacts:
     """The main job: generate, release, evaluate, report; stages that are complete are not repeated."""
-    stages = run.manifest().get("stages", {})
-    if "generate" not in stages:
-        generate(job, run, progress)
+    take_edit(run)
+    if "generate" not in run.manifest().get("stages", {}):
+        generate(job, run, progress, spending, tell)
     progress("release", 0, 1)
     facts = release(job, run)
     progress("release", 1, 1)

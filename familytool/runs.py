@@ -22,6 +22,10 @@ from familytool.graph import KnowledgeGraph
 from familytool.model import Json, Record, Sample, Tool, Triple
 
 MANIFEST = "manifest.json"
+LEDGER = "ledger.sqlite"
+SUPERSEDED = "superseded"
+"""A folder of a run: what edits of its campaign have made stale, each edit's files in a folder of its number."""
+_NOT_ROWS = ("lock", MANIFEST, LEDGER, SUPERSEDED + "/")
 CHUNK = 1 << 20
 
 
@@ -35,6 +39,8 @@ class RunFolder:
     def __init__(self, path: Path, identity: dict[str, Json] | None = None) -> None:
         self.path = path
         self.identity = identity
+        self.edited_from: dict[str, Any] | None = None
+        """The identity of the run that this one takes the place of: the same campaign before it was edited."""
         self._lock: int | None = None
 
     def __enter__(self) -> RunFolder:
@@ -76,7 +82,9 @@ class RunFolder:
         """Leave alone a folder that is no run folder and holds something."""
         if not self.path.is_dir() or (self.path / MANIFEST).exists():
             return
-        foreign = sorted(p.name for p in self.path.iterdir() if p.name not in ("lock", "ledger.sqlite") and not p.name.endswith(".part"))
+        foreign = sorted(
+            p.name for p in self.path.iterdir() if p.name != "lock" and not p.name.startswith(LEDGER) and not p.name.endswith(".part")
+        )
         if foreign:
             raise FamilytoolError(f"{self.path}: not a run folder (it holds {', '.join(foreign[:3])}); give a new or empty --run-dir.")
 
@@ -101,14 +109,31 @@ class RunFolder:
         known = manifest.get("identity", {})
         if known == identity:
             return
-        differences = [
-            _difference(known.get(key), identity.get(key), key)
-            for key in sorted({*known, *identity})
-            if known.get(key) != identity.get(key)
-        ]
+        differences = differences_of(known, identity)
+        if _name_of(known) is not None and _name_of(known) == _name_of(identity):
+            self.edited_from = known
+            return
         raise FamilytoolError(
             f"{self.path}: this folder holds a run of something else ({'; '.join(differences)}); give another --run-dir, or remove the folder to start afresh."
         )
+
+    def supersede(self, names: Iterable[str], stages: Iterable[str]) -> Path | None:
+        """Take this run's identity: set what an edit made stale aside in a folder of its own; that folder, if anything was there."""
+        manifest = self.manifest()
+        stale = [name for name in names if (self.path / name).exists()]
+        number = 1 + max((int(p.name) for p in (self.path / SUPERSEDED).glob("[0-9]*") if p.name.isdigit()), default=0)
+        aside = self.path / SUPERSEDED / f"{number:04d}"
+        with _writing(aside):
+            for name in stale:
+                (aside / name).parent.mkdir(parents=True, exist_ok=True)
+                (self.path / name).replace(aside / name)
+            if stale:
+                shutil.copyfile(self.path / MANIFEST, aside / MANIFEST)
+        kept = {stage: facts for stage, facts in manifest.get("stages", {}).items() if stage not in set(stages)}
+        files = {name: facts for name, facts in manifest.get("files", {}).items() if name.split("/")[0] not in set(stale)}
+        self.write_json(MANIFEST, {**manifest, "identity": self.identity, "stages": kept, "files": files})
+        self.edited_from = None
+        return aside if stale else None
 
     def manifest(self) -> dict[str, Any]:
         """The manifest, or {} where there is none yet."""
@@ -147,7 +172,7 @@ class RunFolder:
     def files(self) -> list[str]:
         """The run's own files, by name, without lock, manifest and unfinished ones."""
         found = (str(p.relative_to(self.path)) for p in self.path.rglob("*") if p.is_file())
-        return sorted(name for name in found if name not in ("lock", MANIFEST) and ".part" not in name)
+        return sorted(name for name in found if not name.startswith(_NOT_ROWS) and ".part" not in name)
 
     def write_json(self, name: str, value: Json) -> None:
         """Write a whole JSON file, or leave the old one."""
@@ -182,10 +207,20 @@ class RunFolder:
         return read_rows(self.path / name)
 
 
+def differences_of(known: dict[str, Json], identity: dict[str, Json]) -> list[str]:
+    """What differs between two identities, each in a few words."""
+    return [_difference(known.get(k), identity.get(k), k) for k in sorted({*known, *identity}) if known.get(k) != identity.get(k)]
+
+
+def _name_of(identity: dict[str, Any]) -> Json:
+    campaign = identity.get("campaign")
+    return campaign.get("name") if isinstance(campaign, dict) else None
+
+
 def _difference(old: Json, new: Json, key: str) -> str:
     if isinstance(old, dict) and isinstance(new, dict):
         parts = [_difference(old.get(k), new.get(k), f"{key}.{k}") for k in sorted({*old, *new}) if old.get(k) != new.get(k)]
-        return "; ".join(parts[:3])
+        return "; ".join(parts[:6])
     return f"{key} was {_short(old)}, is {_short(new)}"
 
 

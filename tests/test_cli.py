@@ -92,7 +92,6 @@ MISTAKES = {
     "a run that is not there": (["status", "home"], 2, r"runs/home: no run here yet; start one with `familytool run`"),
     "a sample that is not there": (["why", "small-hop1-999999", "--run-dir", "RUN"], 2, r"no row 'small-hop1-999999'; ids stand in"),
     "the run folder of another campaign": (["run", "home", "--run-dir", "RUN"], 1, r"holds a run of something else \(.*\); give another --run-dir"),
-    "the run folder of another seed": (["run", "SMALL", "--seed", "5", "--run-dir", "RUN"], 1, r"campaign\.seed was 3, is 5\); give another --run-dir"),
     "a folder that is no run folder": (["run", "home", "--run-dir", "."], 1, r"not a run folder \(it holds .*\); give a new or empty --run-dir"),
     "a graph file that is missing": (["evaluate", "no.json", "--graph", "gone.txt"], 1, r"gone\.txt: cannot be read"),
     "init of an unknown campaign": (["init", "new", "--from", "hoem"], 2, r"--from hoem: no built-in campaign; there are home, paper, extended"),

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from familytool import pipeline
+from familytool.campaign import Campaign
 from familytool.errors import FamilytoolError
 from familytool.runs import RunFolder, read_samples
 from tests.made import Made, arguments, environment, familytool, hashes
@@ -183,10 +184,56 @@ def test_a_second_process_is_refused_and_told_the_first_ones_number(campaign: Pa
 
 
 def test_the_run_of_another_campaign_is_not_taken_up(job: pipeline.Job, small: Made) -> None:
-    other = pipeline.Job(job.campaign.model_copy(update={"seed": 99}), job.folder)
+    other = pipeline.Job(job.campaign.model_copy(update={"name": "other"}), job.folder)
     before = hashes(small.path)
-    with pytest.raises(FamilytoolError, match=r"campaign\.seed was 3, is 99"), RunFolder(small.path, other.identity()):
+    with pytest.raises(FamilytoolError, match=r"campaign\.name was \"small\", is \"other\""), RunFolder(small.path, other.identity()):
         pass
+    assert hashes(small.path) == before
+
+
+def edited(job: pipeline.Job, **sections: dict[str, object]) -> pipeline.Job:
+    """The campaign of a job, edited under the same name."""
+    content = job.campaign.model_dump(mode="json")
+    for name, changes in sections.items():
+        content[name] = {**content[name], **changes}
+    return pipeline.Job(Campaign.model_validate(content), job.folder)
+
+
+def test_an_edit_of_the_rows_is_told_and_sets_aside_what_it_makes_stale(job: pipeline.Job, small: Made, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(small.path, folder)
+    before = hashes(folder)
+    other = edited(job, family={"people": 5})
+    with RunFolder(folder, other.identity()) as run:
+        differences, aside = pipeline.take_edit(run)
+        pipeline.run_all(other, run)
+    assert differences == ["campaign.family.people was 4, is 5"]
+    assert aside is not None
+    kept = hashes(aside)
+    assert {name: kept[name] for name in pipeline.GENERATED if name in kept} == {n: before[n] for n in pipeline.GENERATED if n in before}
+    afresh = finish(other, tmp_path / "afresh")
+    assert {name: value for name, value in hashes(folder).items() if not name.startswith("superseded/")} == afresh
+
+
+def test_an_edit_of_the_release_leaves_the_rows_alone(job: pipeline.Job, small: Made, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(small.path, folder)
+    before = hashes(folder)
+    other = edited(job, release={"version": "2.0.0"})
+    with RunFolder(folder, other.identity()) as run:
+        differences, _ = pipeline.take_edit(run)
+        assert set(run.manifest()["stages"]) == {"generate"}
+        pipeline.run_all(other, run)
+    assert differences == ['campaign.release.version was "1.0.0", is "2.0.0"']
+    after = hashes(folder)
+    assert {name: after[name] for name in pipeline.GENERATED if name in after} == {n: before[n] for n in pipeline.GENERATED if n in before}
+    assert after["release/README.md"] != before["release/README.md"]
+
+
+def test_a_run_that_is_looked_at_after_an_edit_is_not_changed_by_that(job: pipeline.Job, small: Made) -> None:
+    before = hashes(small.path)
+    with RunFolder(small.path, edited(job, family={"people": 5}).identity()) as run:
+        assert run.edited_from is not None
     assert hashes(small.path) == before
 
 

@@ -7,8 +7,9 @@ them in a checkout and in an installed wheel alike.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -62,16 +63,13 @@ def concepts() -> tuple[Concept, ...]:
 @lru_cache(maxsize=1)
 def concepts_by_relation() -> dict[str, Concept]:
     """The same by relation name."""
-    return {concept.relation: concept for concept in concepts()}
+    return catalogue_kinds().by_relation
 
 
 @lru_cache(maxsize=1)
 def concepts_by_kind() -> dict[str, tuple[Concept, ...]]:
     """The same by the kind of value."""
-    table: dict[str, list[Concept]] = {}
-    for concept in concepts():
-        table.setdefault(concept.kind, []).append(concept)
-    return {kind: tuple(found) for kind, found in table.items()}
+    return catalogue_kinds().by_kind
 
 
 @lru_cache(maxsize=1)
@@ -86,6 +84,50 @@ def values(kind: str) -> tuple[str, ...]:
     if kind not in value_kinds():
         return ()
     return tuple(ROOT.joinpath("values", f"{kind}.txt").read_text(encoding="utf-8").splitlines())
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """Which relations give which kind of value, and which values a kind has: the catalogue's tables, and what was added to them.
+
+    `added` holds the values of kinds for which the catalogue has none.
+    """
+
+    concepts: tuple[Concept, ...]
+    added: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def by_kind(self) -> dict[str, tuple[Concept, ...]]:
+        """The relations of each kind, in order."""
+        table: dict[str, list[Concept]] = {}
+        for concept in self.concepts:
+            table.setdefault(concept.kind, []).append(concept)
+        return {kind: tuple(found) for kind, found in table.items()}
+
+    @cached_property
+    def by_relation(self) -> dict[str, Concept]:
+        """The same by relation name."""
+        return {concept.relation: concept for concept in self.concepts}
+
+    def values(self, kind: str) -> tuple[str, ...]:
+        """The values of a kind; empty where there are none."""
+        return values(kind) or self.added.get(kind, ())
+
+    def extended(self, concepts: tuple[Concept, ...], added: Mapping[str, tuple[str, ...]]) -> Kinds:
+        """These kinds and further relations and values, behind them."""
+        return Kinds(self.concepts + concepts, {**self.added, **added})
+
+
+@lru_cache(maxsize=1)
+def catalogue_kinds() -> Kinds:
+    """The kinds of the catalogue alone."""
+    return Kinds(concepts())
+
+
+@lru_cache(maxsize=1)
+def kind_of_value() -> dict[str, str]:
+    """The table that a value stands in, by the value without its case; no value stands in two tables."""
+    return {value.casefold(): kind for kind in sorted(value_kinds()) for value in values(kind)}
 
 
 def builtin_documents() -> list[tuple[str, Any]]:

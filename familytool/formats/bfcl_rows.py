@@ -78,7 +78,8 @@ def sample_of_rows(row: dict[str, Json], answer: Json, source: Source, place: st
     else:
         alternatives = read_single_turn(truth, tools, golden)
     if answer is None and "irrelevance" not in row["id"]:
-        golden.notes.append("a call is expected, and which one is not said")
+        origin["golden_not_given"] = True
+        golden.notes.append("golden call not given: a call is expected, and which one is not said")
     if escaped:
         origin["escaped"] = True
     category = _CATEGORY.fullmatch(row["id"])

@@ -73,6 +73,46 @@ def is_of_type(value: Json, declared: Json) -> bool:
     return isinstance(value, _VALUES[name]) and (name == "boolean" or not isinstance(value, bool))
 
 
+def with_choices(schema: dict[str, Json], values: Json) -> dict[str, Json] | None:
+    """The schema with a list of choices as its enum, or as that of its items if it is an array; None where it is no such list.
+
+    A list is one of choices if it has any, each of the declared type, and if there is no enum already.
+
+    >>> with_choices({"type": "array"}, ["a", "b"]), with_choices({"type": "str"}, ["a"]), with_choices({"type": "int"}, "1-9")
+    ({'type': 'array', 'items': {'enum': ['a', 'b']}}, {'type': 'str', 'enum': ['a']}, None)
+    """
+    if not isinstance(values, list) or not values or "enum" in schema:
+        return None
+    if all(is_of_type(value, schema.get("type")) for value in values):
+        return {**schema, "enum": values}
+    items = schema.get("items", {})
+    if not is_of_type([], schema.get("type")) or not isinstance(items, dict):
+        return None
+    inner = with_choices(items, values)
+    return None if inner is None else {**schema, "items": inner}
+
+
+CHOICES = ("options", "choices", "possible_values", "allowed_values")
+"""Words under which documents list the values of a parameter."""
+
+
+def read_choices(schema: dict[str, Json], here: str, notes: list[str]) -> dict[str, Json]:
+    """The schema of a parameter, in which a list of choices has become an enum of it, or of its items."""
+    for key in (key for key in CHOICES if key in schema):
+        values = schema[key]
+        rest = {name: value for name, value in schema.items() if name != key}
+        chosen = with_choices(rest, values)
+        if values == []:
+            notes.append(f"{here}/{key}: an empty list restricts nothing; left out")
+            schema = rest
+        elif chosen is None:
+            notes.append(f"{here}/{key}: {shown(values)} is no list of choices; kept as it is")
+        else:
+            notes.append(f"{here}/{key}: {shown(values)} read as enum{'' if 'enum' in chosen else ' of the items'}")
+            schema = chosen
+    return schema
+
+
 def note_default(schema: dict[str, Json], here: str, notes: list[str]) -> None:
     """Note a default that is not of the declared type; it is kept, since only its author knows what was meant."""
     default = schema.get("default")

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from familytool.formats.duplicates import merge_duplicates
+from familytool.formats.entries import pointer, read_choices
 from familytool.formats.openai import DocumentError, shown, status
 from familytool.formats.schema import normalise_parameters
 from familytool.model import Json, Tool, canonical
@@ -98,7 +99,7 @@ def _tool(text: str) -> Tool:
     try:
         if isinstance(parameters, dict) and not isinstance(parameters.get("properties", {}), dict | list):
             raise ValueError(f"properties must be an object or a list, found {type(parameters['properties']).__name__}")
-        schema, repairs = normalise_parameters(parameters)
+        schema, repairs = normalise_parameters(_with_choices(parameters, notes))
     except (ValueError, TypeError) as error:  # a TypeError: a type or a name that is an object
         raise DocumentError(f"candidate tool '{document['name']}': {error}") from None
     for key, empty in (("description", ""), ("response", {})):
@@ -116,6 +117,15 @@ def _tool(text: str) -> Tool:
         notes=(*notes, *repairs),
         raw=document,
     )
+
+
+def _with_choices(parameters: Json, notes: list[str]) -> Json:
+    """The parameters with the lists of choices of its properties as enums."""
+    declared = parameters.get("properties") if isinstance(parameters, dict) else None
+    if not isinstance(declared, dict):
+        return parameters
+    read = {name: read_choices(p, pointer("properties", name), notes) if isinstance(p, dict) else p for name, p in declared.items()}
+    return {**parameters, "properties": read}
 
 
 def write_tools(tools: Iterable[Tool]) -> Iterator[Json]:

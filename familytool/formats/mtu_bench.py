@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from familytool.formats.entries import pointer, read_choices
 from familytool.formats.openai import DocumentError, status
 from familytool.formats.schema import normalise_parameters
 from familytool.formats.text import TextError, bracketed, parse_json_prefix, parse_python_literal
@@ -144,9 +145,8 @@ def _add(declared: Any, properties: dict[str, Json], required: list[str] | None,
             name, bare = entry, bare + 1
         elif isinstance(entry, dict) and isinstance(entry.get("name"), str):
             name = entry["name"]
-            properties[name] = {key: value for key, value in entry.items() if key != "name"}
-            if "options" in entry:
-                notes.append(f"#/properties/{name}: 'options' is no JSON Schema; kept as it is")
+            schema = {key: value for key, value in entry.items() if key != "name"}
+            properties[name] = read_choices(schema, pointer("properties", name), notes)
         else:
             notes.append(f"a parameter entry {str(entry)[:40]!r} has no name; left out")
             continue

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from familytool.formats.entries import as_list, is_of_type, made_tool, most_fit, note_default, object_of, pointer
+from familytool.formats.entries import as_list, is_of_type, made_tool, most_fit, note_default, object_of, pointer, with_choices
 from familytool.formats.openai import shown
 from familytool.formats.rows import read_rows
 from familytool.formats.schema import MAX_DEPTH, TYPES
@@ -138,10 +138,13 @@ def _values(schema: dict[str, Json], key: str, here: str, notes: list[str]) -> N
         if not values:
             notes.append(f"{here}/{key}: an empty list restricts nothing; left out")
         elif "enum" in schema:
-            notes.append(f"{here}/{key}: there is an enum already; left out")
+            notes.append(f"{here}/{key}: there is an enum already; {shown(values)} left out")
+        elif (chosen := with_choices(schema, values)) and "enum" not in chosen:
+            schema["items"] = chosen["items"]
+            notes.append(f"{here}/{key}: {shown(values)} read as enum of the items")
         else:
             schema["enum"] = values
-            notes.append(f"{here}: {key} read as enum")
+            notes.append(f"{here}/{key}: {shown(values)} read as enum")
         return
     bounds = _bounds(values)
     declared = str(schema.get("type", "number")).lower()

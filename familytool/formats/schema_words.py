@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import difflib
 import re
-import warnings
-from functools import lru_cache
+
+from familytool.formats.patterns import pattern_trouble
 
 FORMATS = frozenset(
     {
@@ -19,7 +19,6 @@ FORMATS = frozenset(
 
 _MEANT = {"url": "uri", "guid": "uuid", "timestamp": "date-time", "ip": "ipv4", "ip-address": "ipv4", "mail": "email", "hh-mm": "HH:MM",
           "regexp": "regex", "iso8601": "date-time", "iso-8601": "date-time", "rfc3339": "date-time"}  # fmt: skip
-MAX_PATTERN = 500
 
 
 def format_note(name: str) -> str:
@@ -36,24 +35,17 @@ def format_note(name: str) -> str:
     return f"'{name[:40]}' is no known format and is not checked" + (f"; did you mean '{meant}'?" if meant else "")
 
 
-@lru_cache(maxsize=4096)
 def pattern_note(pattern: str) -> str:
-    r"""What a pattern of ECMA-262 cannot do in Python, or at providers; "" if it runs everywhere.
+    r"""What a pattern of ECMA-262 cannot do here, or at providers; "" if it runs everywhere.
 
-    >>> pattern_note(r"^\p{L}+$")
-    "pattern '^\\p{L}+$' is not supported here; no value is judged by it"
+    >>> pattern_note(r"^(a+)+$")
+    "pattern '^(a+)+$' is not run here (it could take too long); no value is judged by it"
     >>> pattern_note("^(?!null$).+")
     "pattern '^(?!null$).+' uses look-around, which providers refuse; it is used here"
     """
     shown = pattern if len(pattern) <= 60 else pattern[:57] + "..."
-    if len(pattern) > MAX_PATTERN or re.search(r"\\[pP]\{|\(\?<[A-Za-z_$]", pattern):
-        return f"pattern '{shown}' is not supported here; no value is judged by it"
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # "[[a]" is legal in ECMA-262, and Python only wonders about it
-            re.compile(pattern)
-    except (re.error, RecursionError, OverflowError):
-        return f"pattern '{shown}' is not supported here; no value is judged by it"
+    if trouble := pattern_trouble(pattern):
+        return f"pattern '{shown}' is not run here ({trouble}); no value is judged by it"
     return f"pattern '{shown}' uses look-around, which providers refuse; it is used here" if _looks_around(pattern) else ""
 
 

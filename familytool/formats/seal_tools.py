@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from familytool.formats.entries import with_choices
 from familytool.formats.openai import read_entry, shown
 from familytool.formats.rows import read_response, read_rows
-from familytool.formats.schema import TYPES
 from familytool.model import Json, Tool
 
 NAME = "seal-tools"
@@ -21,7 +21,6 @@ CONTAINER = "jsonl"
 _KEYS = {"api_name", "api_description", "field", "parameters", "required", "responses"}
 _EXAMPLES = ("example", "examples", "example_values")
 _CHOICES = ("choices", "possible_values", "allowed_values")
-_PYTHON: dict[str, type | tuple[type, ...]] = {"string": str, "integer": int, "number": (int, float)}
 
 
 def looks_like(value: Json) -> bool:
@@ -90,23 +89,12 @@ def _parameter(entry: dict[str, Json], here: str, notes: list[str]) -> dict[str,
             examples.extend(value if isinstance(value, list) else [value])
             if key != "examples" or not isinstance(value, list):
                 notes.append(f"{here}: '{key}' read as examples")
-        elif key in _CHOICES and _restricts(value, entry.get("type")):
-            schema["enum"] = value
-            notes.append(f"{here}: '{key}' read as enum")
+        elif key in _CHOICES and (chosen := with_choices({k: entry[k] for k in ("type", "items") if k in entry}, value)):
+            schema |= {k: v for k, v in chosen.items() if k in ("enum", "items")}
+            notes.append(f"{here}/{key}: {shown(value)} read as enum{'' if 'enum' in chosen else ' of the items'}")
         elif key in (*_CHOICES, "unit"):
             schema[key] = value
             notes.append(f"{here}: '{key}' is no JSON Schema; kept as it is")
         else:
             schema[key] = value
     return {**schema, "examples": examples} if examples else schema
-
-
-def _restricts(values: Json, kind: Json) -> bool:
-    """Whether this is a list of choices, each of the parameter's type; an empty list restricts nothing."""
-    wanted = _PYTHON.get(TYPES.get(str(kind).lower(), str(kind).lower()))
-    return (
-        isinstance(values, list)
-        and bool(values)
-        and wanted is not None
-        and all(isinstance(v, wanted) and not isinstance(v, bool) for v in values)
-    )

@@ -91,7 +91,7 @@ def infer_kind(tool: Tool, name: str, schema: dict[str, Json]) -> Decision:
     description = schema.get("description", "")
     description = description.lower() if isinstance(description, str) else ""
     context = " ".join([*name_words(tool.name), tool.description.lower(), description, *map(str.lower, tool.parameters["properties"])])
-    matched = _match(words, context) or _match([*_head_noun(description)], context)
+    matched = infer_noun(words, context) or infer_noun([*_head_noun(description)], context)
     if matched is None:
         return Decision("none", f"no rule for the noun '{' '.join(words) or name}'", role)
     if matched not in tables.LITERAL_KINDS:
@@ -103,7 +103,8 @@ def infer_kind(tool: Tool, name: str, schema: dict[str, Json]) -> Decision:
     return Decision(matched, "by its head noun and context", role)
 
 
-def _match(words: list[str], context: str) -> str | None:
+def infer_noun(words: list[str], context: str) -> str | None:
+    """The kind that the table of head nouns gives for these words where that context stands; None where it has no rule."""
     if not words:
         return None
     trimmed = words[:-1] if len(words) > 1 and words[-1] in ("name", "title") else words

@@ -6,33 +6,23 @@ depend on when a run was interrupted. Acceptance itself is not decided here: the
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from itertools import accumulate
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from familytool.campaign import Campaign, Quota
-from familytool.catalogue.tables import Concept
-from familytool.errors import ShortfallError
+from familytool.catalogue.tables import Concept, Kinds, catalogue_kinds
+from familytool.errors import ShortfallError, UsageError
 from familytool.generation.candidates import Catalogue
+from familytool.generation.extracted import Extraction, fingerprint
 from familytool.generation.families import Person, kinship_triples, load_specification, seeded_people
 from familytool.generation.preferences import World, build_world, choose_relations, extract_preferences
 from familytool.generation.samples import NotBuilt, Order, build_sample
-from familytool.generation.usable import PEOPLE_KINDS, STATUSES, Refusal, UsableTool, status_of, usable_tools
-from familytool.model import Kind, Preference, Sample, Tool
-
-SHAPES: dict[str, dict[str, float]] = {
-    "hop1": {"1": 1},
-    "hop2": {"2": 9, "1+1": 1},
-    "hop3": {"3": 5, "2+1": 4},
-    "hop4": {"4": 3, "3+1": 3, "2+2": 3},
-    "hop5": {"3+2": 2, "4+1": 1},
-    "hop6": {"3+3": 1, "4+2": 1},
-}
-"""Default chain shapes of a hop: one chain mostly, two chains where a tool has two places for facts."""
-
+from familytool.generation.usable import PEOPLE_KINDS, STATUSES, Refusal, UsableTool, status_of, usable_tools, with_facts_of
+from familytool.graph import KnowledgeGraph
+from familytool.kinship import KIN_RELATIONS, Kin
+from familytool.model import Preference, Sample, Tool
 
 KEPT_WORLDS = 32
 
@@ -49,6 +39,9 @@ class Material:
     refusals: tuple[Refusal, ...]
     concepts: tuple[Concept, ...]
     folder: Path
+    kinds: Kinds = field(default_factory=catalogue_kinds)
+    base_graphs: dict[str, KnowledgeGraph] = field(default_factory=dict)
+    """Graphs of a former release by id: the families with these ids keep their facts."""
     _worlds: dict[int, World] = field(default_factory=dict, compare=False, repr=False)
 
     def world(self, index: int) -> World:
@@ -58,6 +51,10 @@ class Material:
                 del self._worlds[next(iter(self._worlds))]
             self._worlds[index] = _build(self, index)
         return self._worlds[index]
+
+    def world_of_graph(self, graph_id: str) -> World:
+        """The family whose graph has this id."""
+        return self.world(0 if self.campaign.family.count == 1 else int(graph_id.rpartition("-")[2]))
 
     def world_of(self, stratum: str, number: int) -> World:
         """The family of a candidate: a run of candidates shares one, as many as the stratum wants of each family, at most 64, so
@@ -71,7 +68,7 @@ def _build(material: Material, index: int) -> World:
     people = _people(material.campaign, index, material.folder)
     names = [person.name for person in people]
     graph_id = material.campaign.name if material.campaign.family.count == 1 else f"{material.campaign.name}-{index:05d}"
-    return build_world(
+    world = build_world(
         graph_id,
         names,
         kinship_triples(people),
@@ -79,7 +76,29 @@ def _build(material: Material, index: int) -> World:
         str(material.campaign.seed),
         material.campaign.family.values,
         material.campaign.now,
+        material.kinds,
     )
+    former = material.base_graphs.get(graph_id)
+    return world if former is None else merged(world, former)
+
+
+def merged(world: World, graph: KnowledgeGraph) -> World:
+    """A family with the facts of a former graph first, and of its own those that contradict none and repeat no value.
+
+    Raises:
+        UsageError: the former graph is about other people.
+    """
+    former = {triple.head for triple in graph if triple.relation in KIN_RELATIONS}
+    if former - set(world.people):
+        other = ", ".join(sorted(former - set(world.people))[:3])
+        raise UsageError(
+            f"--base: its graph '{graph.graph_id}' has other people ({other}); give the campaign another name for another family."
+        )
+    known = {(triple.head, triple.relation) for triple in graph}
+    values = set(graph.nodes)
+    new = [t for t in world.graph if (t.head, t.relation) not in known and (t.relation in KIN_RELATIONS or t.tail not in values)]
+    whole = KnowledgeGraph([*graph, *new], world.graph.graph_id)
+    return replace(world, graph=whole, kin=Kin(whole))
 
 
 def _people(campaign: Campaign, index: int, folder: Path) -> list[Person]:
@@ -88,23 +107,41 @@ def _people(campaign: Campaign, index: int, folder: Path) -> list[Person]:
     return seeded_people(campaign.family.people or 8, f"{campaign.seed}/{index}")
 
 
-def prepare_material(campaign: Campaign, documents: Iterable[Tool], folder: Path = Path()) -> Material:
+def people_count(campaign: Campaign, folder: Path = Path()) -> int:
+    """How many people a family of this campaign has."""
+    return len(_people(campaign, 0, folder))
+
+
+def prepare_material(
+    campaign: Campaign, documents: Iterable[Tool], folder: Path = Path(), extraction: Extraction | None = None
+) -> Material:
     """Everything that the campaign and its documents determine before the first candidate.
 
+    Args:
+        extraction: what a model read from these documents; without it the rules say which parameter takes which fact.
+
     Raises:
-        UsageError: a family that contradicts itself.
+        UsageError: a family that contradicts itself, or an extraction of other documents.
         ShortfallError: fewer usable tools than `distinct_tools`, or a quota on a tool that cannot be used.
     """
     documents = tuple(documents)
     generation = campaign.generation
-    tools, refusals = usable_tools(documents, generation.exceptions)
-    size = len(_people(campaign, 0, folder))
+    _check_documents(documents, extraction)
+    kinds_known = extraction.kinds if extraction else catalogue_kinds()
+    tools, refusals = usable_tools(documents, generation.exceptions, extraction)
+    size = people_count(campaign, folder)
     preferences, dropped = extract_preferences(tools)
-    concepts, too_many = choose_relations(preferences, size, campaign.family.attributes_per_person)
+    concepts, too_many = choose_relations(preferences, size, campaign.family.attributes_per_person, kinds_known)
     kept = {concept.relation for concept in concepts}
     kinds = {concept.kind for concept in concepts} | PEOPLE_KINDS
-    askable = [t for t in tools if any(p.takes_fact and p.kind in kinds for p in t.parameters.values())]
-    refusals += [Refusal(t.name, "", "no relation of the graph fits any of its parameters") for t in tools if t not in askable]
+    if extraction:
+        dropped = [
+            *(Refusal(d.tool, d.parameter, f"{d.stage}: {d.relation + ': ' if d.relation else ''}{d.reason}") for d in extraction.refusals),
+            *dropped,
+        ]
+    fillable = [with_facts_of(t, kept) for t in tools]
+    askable = [t for t in fillable if t.sentences and any(p.takes_fact and p.kind in kinds for p in t.parameters.values())]
+    refusals += [Refusal(t.name, "", "no relation of the graph fits any of its parameters") for t in fillable if t not in askable]
     if not askable:
         reasons = Counter(f"{r.tool}: {r.reason}" if r.parameter == "" else f"{r.tool}.{r.parameter}: {r.reason}" for r in refusals)
         told = "; ".join(reason for reason, _ in reasons.most_common(3)) or "no document takes a fact about a person"
@@ -118,12 +155,25 @@ def prepare_material(campaign: Campaign, documents: Iterable[Tool], folder: Path
     used = {t.name: t.tool for t in tools}
     pool = list({t.name: used.get(t.name, t) for t in documents}.values())
     for quota in generation.quotas:
-        if quota.at_least and not any(quota_applies(quota, t) for t in golden):
+        if quota.at_least and (quota.tool or quota.category) and not any(quota_applies(quota, t) for t in golden):
             raise ShortfallError(
-                f"quota {quota.tool or quota.category}: no usable tool belongs to it, {quota.at_least} rows are wanted; see refusals.jsonl, or drop the quota."
+                f"quota {quota.told}: no usable tool belongs to it, {quota.at_least} rows are wanted; see refusals.jsonl, or drop the quota."
             )
     return Material(campaign, documents, tuple(golden), Catalogue(golden, pool), tuple(p for p in preferences if p.relation in kept),
-                    tuple(refusals + dropped + too_many), tuple(concepts), folder)  # fmt: skip
+                    tuple(refusals + dropped + too_many), tuple(concepts), folder, kinds_known)  # fmt: skip
+
+
+def _check_documents(documents: tuple[Tool, ...], extraction: Extraction | None) -> None:
+    """An extraction must be of exactly these documents: nothing else says which of their parameters take facts."""
+    if extraction is None:
+        return
+    present, read = {fingerprint(tool): tool.name for tool in documents}, set(extraction.documents)
+    missing = [name for key, name in present.items() if key not in read]
+    if missing or read - set(present):
+        raise UsageError(
+            f"the extraction is of other documents: {len(missing)} of the campaign's are not in it{f' ({missing[0]} first)' if missing else ''}, "
+            f"{len(read - set(present))} of its own are not the campaign's; extract again."
+        )
 
 
 def _golden_pool(tools: list[UsableTool], campaign: Campaign) -> list[UsableTool]:
@@ -148,107 +198,6 @@ def _golden_pool(tools: list[UsableTool], campaign: Campaign) -> list[UsableTool
 def quota_applies(quota: Quota, tool: UsableTool) -> bool:
     """Whether a quota bounds the rows of this golden tool."""
     return tool.name == quota.tool if quota.tool is not None else tool.category == quota.category
-
-
-class Planner:
-    """Decides what the next candidate of a stratum is, from the rows accepted and rejected so far."""
-
-    def __init__(self, material: Material) -> None:
-        self.material = material
-        self.by_name = {tool.name: tool for tool in material.tools}
-        self.accepted: Counter[str] = Counter()
-        self.rejected: Counter[tuple[str, str]] = Counter()
-        self.rows_left = sum(material.campaign.generation.strata.values())
-        kinds = {concept.kind for concept in material.concepts} | PEOPLE_KINDS
-        self.places = {tool.name: _places(tool, kinds) for tool in material.tools}
-
-    def record(self, stratum: str, tools: Iterable[str], taken: bool) -> None:
-        """Count a decided candidate."""
-        for name in tools:
-            if taken:
-                self.accepted[name] += 1
-            else:
-                self.rejected[stratum, name] += 1
-        self.rows_left -= taken
-
-    def order(self, stratum: str, number: int) -> Order | None:
-        """What candidate `number` is to be; None where no tool is left for this stratum."""
-        campaign = self.material.campaign
-        lengths = self._lengths(stratum, number)
-        tools: list[UsableTool] = []
-        for chains in lengths:
-            tool = self._choose(stratum, number, len(chains), [t.name for t in tools])
-            if tool is None:
-                return None
-            tools.append(tool)
-        kind: Kind = "graph" if stratum.startswith("hop") else stratum  # type: ignore[assignment]
-        generation = campaign.generation
-        return Order(campaign.name, stratum, number, kind, tuple(tools), lengths, campaign.seed, campaign.now,
-                     generation.candidate_tools.size, generation.candidate_tools.confusable)  # fmt: skip
-
-    def _lengths(self, stratum: str, number: int) -> tuple[tuple[int, ...], ...]:
-        share = self._uniform(stratum, number, "shape")
-        if stratum in ("no_graph", "no_tool"):
-            return ((),)
-        if stratum == "multi_call":
-            return ((1,), (1,)) if share < 0.4 else ((2,), (1,)) if share < 0.7 else ((1,), (2,))
-        weights = self.material.campaign.generation.shapes.get(stratum) or SHAPES[stratum]
-        shape = next(
-            shape for shape, bound in zip(weights, accumulate(weights.values()), strict=True) if share * sum(weights.values()) < bound
-        )
-        return (tuple(int(n) for n in shape.split("+")),)
-
-    def _uniform(self, *parts: object) -> float:
-        text = "/".join(map(str, (self.material.campaign.seed, *parts)))
-        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") / 2**64
-
-    def _choose(self, stratum: str, number: int, chains: int, taken: list[str]) -> UsableTool | None:
-        """The tool with the fewest accepted rows that can carry so many chains; rejections count a little, ties are seeded."""
-        allowed = [t for t in self.material.tools if self.places[t.name] >= chains and t.name not in taken and self._below_quota(t)]
-        owed = self._owed()
-        if owed:
-            allowed = [t for t in allowed if t.name in owed] or allowed
-        if not allowed:
-            return None
-        load = {t.name: self.accepted[t.name] + self.rejected[stratum, t.name] // 6 for t in allowed}
-        least = min(load.values())
-        tied = [t for t in allowed if load[t.name] == least]
-        return tied[int(self._uniform(stratum, number, len(taken)) * len(tied))]
-
-    def _below_quota(self, tool: UsableTool) -> bool:
-        return all(
-            self._count(quota) < quota.at_most
-            for quota in self.material.campaign.generation.quotas
-            if quota.at_most is not None and quota_applies(quota, tool)
-        )
-
-    def _count(self, quota: Quota) -> int:
-        return sum(count for name, count in self.accepted.items() if quota_applies(quota, self.by_name[name]))
-
-    def _owed(self) -> set[str]:
-        """Tools of quotas that need all the rows that are left."""
-        lacking = [(quota, quota.at_least - self._count(quota)) for quota in self.material.campaign.generation.quotas if quota.at_least]
-        lacking = [(quota, owed) for quota, owed in lacking if owed > 0]
-        if sum(owed for _, owed in lacking) < self.rows_left:
-            return set()
-        return {t.name for t in self.material.tools for quota, _ in lacking if quota_applies(quota, t)}
-
-    def unmet_quotas(self) -> list[str]:
-        """A sentence for each quota that the accepted rows do not meet."""
-        return [
-            f"{quota.tool or quota.category}: {self._count(quota)} of at least {quota.at_least} rows"
-            for quota in self.material.campaign.generation.quotas
-            if self._count(quota) < quota.at_least
-        ]
-
-
-def _places(tool: UsableTool, kinds: set[str]) -> int:
-    """The largest number of facts that one sentence of the tool can take."""
-    best = 0
-    for template in tool.sentences:
-        slots = set(template.slots).union(*template.segments)
-        best = max(best, sum(tool.parameters[s].takes_fact and tool.parameters[s].kind in kinds for s in slots if s in tool.parameters))
-    return best
 
 
 def make_candidate(material: Material, order: Order) -> Sample | NotBuilt:

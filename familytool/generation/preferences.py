@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from familytool.catalogue import tables
-from familytool.catalogue.tables import Concept
+from familytool.catalogue.tables import Concept, Kinds, catalogue_kinds
 from familytool.generation.usable import MIN_VALUES, Refusal, UsableTool
 from familytool.graph import KnowledgeGraph
 from familytool.kinship import Kin
@@ -56,20 +56,26 @@ class World:
 
 
 def extract_preferences(tools: Iterable[UsableTool]) -> tuple[list[Preference], list[Refusal]]:
-    """Every (relation, tool, parameter) that fits, with an example value; what was dropped comes with its reason."""
+    """Every (relation, tool, parameter) that fits, with an example value; what was dropped comes with its reason.
+
+    A parameter for which a model proposed a relation has that one alone.
+    """
     found: list[Preference] = []
     refused: list[Refusal] = []
     for tool in tools:
         for parameter in tool.parameters.values():
-            if parameter.kind in ("none", "child") or parameter.kind in tables.LITERAL_KINDS:
+            if parameter.kind in ("none", "child") or parameter.kind in tables.LITERAL_KINDS or not parameter.is_preference:
                 continue
             if parameter.states_new:
                 refused.append(Refusal(tool.name, parameter.path, "it states a new value, so no present fact fits"))
                 continue
-            concepts = tables.concepts_by_kind().get(parameter.kind, ())
+            values = parameter.kinds.values(parameter.kind)
+            concepts = parameter.kinds.by_kind.get(parameter.kind, ())
+            if parameter.proposed:
+                concepts = tuple(c for c in concepts if c.relation == parameter.proposed)
             if not concepts:
                 refused.append(Refusal(tool.name, parameter.path, f"no relation gives a {parameter.kind}"))
-            elif len(tables.values(parameter.kind)) < MIN_VALUES:
+            elif len(values) < MIN_VALUES:
                 refused.append(
                     Refusal(
                         tool.name,
@@ -78,36 +84,41 @@ def extract_preferences(tools: Iterable[UsableTool]) -> tuple[list[Preference], 
                     )
                 )
             else:
-                example = tables.values(parameter.kind)[0]
                 found.extend(
-                    Preference(relation=c.relation, category=c.category, tool=tool.name, parameter=parameter.path, value=example)
+                    Preference(relation=c.relation, category=c.category, tool=tool.name, parameter=parameter.path, value=values[0])
                     for c in concepts
                 )
     return found, refused
 
 
-def choose_relations(preferences: Iterable[Preference], people: int, wanted: int) -> tuple[list[Concept], list[Refusal]]:
+def choose_relations(
+    preferences: Iterable[Preference], people: int, wanted: int, kinds: Kinds | None = None
+) -> tuple[list[Concept], list[Refusal]]:
     """The attribute relations of a graph of so many people: first one of each kind, the more useful kinds first.
 
     A kind whose value table is too small for all people is refused; so is what exceeds `wanted`.
     """
+    kinds = kinds or catalogue_kinds()
     uses: Counter[str] = Counter()
+    used: set[str] = set()
     for preference in preferences:
-        uses[tables.concepts_by_relation()[preference.relation].kind] += 1
+        uses[kinds.by_relation[preference.relation].kind] += 1
+        used.add(preference.relation)
     refused: list[Refusal] = []
     ranked: list[tuple[int, int, int, Concept]] = []
-    for kind, concepts in tables.concepts_by_kind().items():
+    for kind, all_concepts in kinds.by_kind.items():
         if not uses[kind]:
             continue
+        concepts = [concept for concept in all_concepts if concept.relation in used]
         per_relation = uses[kind] // len(concepts)
         for rank, concept in enumerate(concepts):
             needed = people * (rank + 1)
-            if len(tables.values(kind)) < needed:
+            if len(kinds.values(kind)) < needed:
                 refused.append(
                     Refusal(
                         "",
                         concept.relation,
-                        f"{people} people need {needed} different values of kind {kind}, the table has {len(tables.values(kind))}",
+                        f"{people} people need {needed} different values of kind {kind}, the table has {len(kinds.values(kind))}",
                     )
                 )
             else:
@@ -125,25 +136,27 @@ TABLE_NOW = datetime.date(2025, 6, 2)
 
 
 def build_world(graph_id: str, people: list[str], kinship: list[Triple], concepts: list[Concept], seed: str, values: str,
-                now: datetime.date = TABLE_NOW) -> World:  # fmt: skip
+                now: datetime.date = TABLE_NOW, kinds: Kinds | None = None) -> World:  # fmt: skip
     """A family graph: kinship, then each person's attributes; no value occurs twice within its kind.
 
     Args:
         now: the campaign's frozen date; "next birthday" lies in the year after it.
         values: "realistic", or "placeholder" for the paper's `hotel_0002` (index of the person).
     """
+    kinds = kinds or catalogue_kinds()
     rng = random.Random(f"values/{seed}/{graph_id}")
     tables_left: dict[str, list[str]] = {}
     names = set(people)
     attributes: dict[str, list[Triple]] = {name: [] for name in people}
     for concept in concepts:
         if concept.kind not in tables_left:
-            table = [value for value in tables.values(concept.kind) if value not in names]
+            table = [value for value in kinds.values(concept.kind) if value not in names]
             rng.shuffle(table)
             tables_left[concept.kind] = table
         for index, name in enumerate(people):
             value = tables_left[concept.kind].pop()
-            if values == "placeholder" and concept.kind not in FORMATTED:
+            has_form = concept.kind in FORMATTED or (concept.kind in kinds.added and any(c.isdigit() for c in value))
+            if values == "placeholder" and not has_form:
                 value = f"{concept.relation.removeprefix('prefer_')}_{index:04d}"
             if concept.kind in DATES:
                 value = (datetime.date.fromisoformat(value) + (now - TABLE_NOW)).isoformat()

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from familytool.catalogue.tables import Concept
+from familytool.catalogue.tables import Concept, concepts_by_relation
 from familytool.generation.candidates import Catalogue
 from familytool.generation.extraction import name_words
 from familytool.generation.literals import DATE_KINDS, NUMBER_KINDS, TIME_KINDS, coerce_fact, draw_literal
 from familytool.generation.preferences import World
 from familytool.generation.usable import PEOPLE_KINDS, Parameter, UsableTool, status_of
 from familytool.kinship import KinPhrase
-from familytool.model import Json, Kind, RelationPath, Sample, ToolCall
+from familytool.model import Json, Kind, RelationPath, Sample, Tool, ToolCall
 from familytool.phrasing import ISO_DATE, SPEAKER, Owner, Phrase, Template, fill, say_fact
 
 CONNECTORS = ("Also, ", "And then: ", "One more thing: ", "After that: ", "While you're at it: ", "Then, please: ")
@@ -103,13 +103,11 @@ def build_sample(order: Order, world: World, catalogue: Catalogue) -> Sample | N
     triples = tuple(dict.fromkeys(t for path in paths for chain in world.graph.chains(path)[:1] for t in chain))
     if len(triples) != sum(map(sum, order.lengths)):
         return NotBuilt("shared_triples", "two chains share a fact, so the number of golden triples would not be that of the stratum")
-    golden = [] if order.kind == "no_tool" else [c.tool.name for c in clauses]
-    absent = [c.tool.name for c in clauses] if order.kind == "no_tool" else []
-    offered = catalogue.draw(rng, golden, absent, order.size, order.confusable)
-    if len(offered) < order.size[0]:
-        return NotBuilt("too_few_candidates", f"{len(offered)} tools can be offered, candidate_tools.size asks for {order.size[0]} or more")
+    offered = offer_tools(rng, order, catalogue)
+    if isinstance(offered, NotBuilt):
+        return offered
     return Sample(
-        id=f"{order.benchmark}-{order.stratum}-{order.number:06d}",
+        id=sample_id(order),
         benchmark=order.benchmark,
         kind=order.kind,
         speaker=speaker,
@@ -141,6 +139,21 @@ def build_sample(order: Order, world: World, catalogue: Catalogue) -> Sample | N
             ],
         },
     )
+
+
+def sample_id(order: Order) -> str:
+    """The id of the candidate that an order asks for."""
+    return f"{order.benchmark}-{order.stratum}-{order.number:06d}"
+
+
+def offer_tools(rng: random.Random, order: Order, catalogue: Catalogue) -> tuple[Tool, ...] | NotBuilt:
+    """The candidate tools of a sample: with those that the order calls, or without them where no tool is to fit."""
+    names = [tool.name for tool in order.tools]
+    golden, absent = ([], names) if order.kind == "no_tool" else (names, [])
+    offered = catalogue.draw(rng, golden, absent, order.size, order.confusable)
+    if len(offered) < order.size[0]:
+        return NotBuilt("too_few_candidates", f"{len(offered)} tools can be offered, candidate_tools.size asks for {order.size[0]} or more")
+    return offered
 
 
 def _draw_clauses(rng: random.Random, order: Order, world: World, taken: set[str]) -> tuple[str, list[_Clause]] | NotBuilt:
@@ -234,7 +247,7 @@ def _bind_fact(rng: random.Random, clause: _Clause, slot: str, length: int, spea
                used: set[tuple[str, tuple[str, ...]]]) -> NotBuilt | None:  # fmt: skip
     """Choose an owner and a relation, follow the path, and word it."""
     parameter = clause.tool.parameters[slot]
-    options = _fact_options(rng, parameter, clause.tool.name, length, speaker, world)
+    options = fact_options(rng, parameter, clause.tool.name, length, speaker, world)
     for concept, owner in options:
         named = _name_owner(rng, speaker, owner, world) if owner != speaker else None
         if owner != speaker and named is None:
@@ -260,12 +273,13 @@ def _bind_fact(rng: random.Random, clause: _Clause, slot: str, length: int, spea
             "possessive": named.takes_possessive if named else True,
             "relation": concept.relation if concept else "",
             "wording": wording,
+            **({} if concept is None or concept.relation in concepts_by_relation() else {"said": concept.wordings[wording]}),
         }
         return None
     return NotBuilt("no_fact", f"nobody can name one {parameter.kind} by {length} step(s) from {speaker} for {clause.tool.name}.{slot}")
 
 
-def _fact_options(
+def fact_options(
     rng: random.Random, parameter: Parameter, tool: str, length: int, speaker: str, world: World
 ) -> list[tuple[Concept | None, str]]:
     """(concept, owner) pairs of the wanted length; the owner alone where a person of the family is the value (three times in ten)."""

@@ -7,13 +7,15 @@ nothing is forced, and the versions not taken are listed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from familytool.campaign import DocumentException
 from familytool.catalogue import tables
+from familytool.catalogue.tables import Kinds, catalogue_kinds
 from familytool.generation.drafting import draft_sentences
+from familytool.generation.extracted import Extraction, Proposal
 from familytool.generation.extraction import infer_kind, name_words
 from familytool.model import Json, Tool
 from familytool.phrasing import Template, parse_template
@@ -31,7 +33,11 @@ PEOPLE_KINDS = frozenset({"person", "child"})
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter that a sentence can fill. `path` is dotted for members of an object; `schema` is the leaf's."""
+    """One parameter that a sentence can fill. `path` is dotted for members of an object; `schema` is the leaf's.
+
+    `relations` are those that alone may fill it (none: all of its kind); `proposed` is the one that a model read from its document;
+    without `is_preference` no fact but a relative may fill it.
+    """
 
     path: str
     keys: tuple[str, ...]
@@ -46,11 +52,14 @@ class Parameter:
     states_new: bool = False
     least_items: int = 1
     relations: tuple[str, ...] = ()
+    proposed: str = ""
+    is_preference: bool = True
+    kinds: Kinds = field(default_factory=catalogue_kinds, compare=False, repr=False)
 
     @property
     def takes_fact(self) -> bool:
         """Whether a fact of the graph may fill it."""
-        return is_graph_kind(self.kind) and not self.states_new
+        return (self.is_preference or self.kind in PEOPLE_KINDS) and not self.states_new and is_graph_kind(self.kind, self.kinds)
 
 
 @dataclass(frozen=True)
@@ -78,14 +87,22 @@ class Refusal:
     reason: str
 
 
-def is_graph_kind(kind: str) -> bool:
+def is_graph_kind(kind: str, kinds: Kinds | None = None) -> bool:
     """Whether facts of this kind can stand in a graph."""
-    return kind in PEOPLE_KINDS or (kind in tables.concepts_by_kind() and len(tables.values(kind)) >= MIN_VALUES)
+    kinds = kinds or catalogue_kinds()
+    return kind in PEOPLE_KINDS or (kind in kinds.by_kind and len(kinds.values(kind)) >= MIN_VALUES)
 
 
-def usable_tools(documents: Iterable[Tool], exceptions: Iterable[DocumentException] = ()) -> tuple[list[UsableTool], list[Refusal]]:
-    """The tools that can be asked for, one version per name in order of first appearance, and everything refused."""
+def usable_tools(documents: Iterable[Tool], exceptions: Iterable[DocumentException] = (),
+                 extraction: Extraction | None = None) -> tuple[list[UsableTool], list[Refusal]]:  # fmt: skip
+    """The tools that can be asked for, one version per name in order of first appearance, and everything refused.
+
+    Args:
+        extraction: what a model read from the documents. It decides which parameters take a fact of a person, and which one (a relative
+            may still fill what takes a person); all others are read by rule.
+    """
     exceptions = tuple(exceptions)
+    kinds = extraction.kinds if extraction else catalogue_kinds()
     by_name: dict[str, list[Tool]] = {}
     for tool in documents:
         by_name.setdefault(tool.name, []).append(tool)
@@ -96,7 +113,7 @@ def usable_tools(documents: Iterable[Tool], exceptions: Iterable[DocumentExcepti
         if left_out is not None:
             refusals.append(Refusal(name, "", f"left out by the campaign: {left_out.reason}"))
             continue
-        ranked = sorted((_ready(tool, exceptions) for tool in versions), key=_rank)
+        ranked = sorted((_ready(t, exceptions, kinds, extraction.of(t) if extraction else None) for t in versions), key=_rank)
         best = ranked[0]
         for other in ranked[1:]:
             refusals.append(
@@ -166,21 +183,29 @@ def _rank(ready: UsableTool) -> tuple[Any, ...]:
     )
 
 
-def _ready(tool: Tool, exceptions: tuple[DocumentException, ...]) -> UsableTool:
-    hint = tables.hints().get(tool.name, {}) if "x-phrase" not in tool.parameters else {}
-    parameters = {p.path: p for p in _parameters(tool, hint.get("parameters", {}), exceptions)}
+def parameters_by_rule(tool: Tool) -> dict[str, Parameter]:
+    """The parameters of a document by their path, each with the kind that the rules and hints give it."""
+    return {p.path: p for p in _parameters(tool, _hints_for(tool).get("parameters", {}), (), catalogue_kinds(), None)}
+
+
+def _hints_for(tool: Tool) -> dict[str, Any]:
+    return tables.hints().get(tool.name, {}) if "x-phrase" not in tool.parameters else {}
+
+
+def _ready(tool: Tool, exceptions: tuple[DocumentException, ...], kinds: Kinds, proposals: Mapping[str, Proposal] | None) -> UsableTool:
+    hint = _hints_for(tool)
+    parameters = {p.path: p for p in _parameters(tool, hint.get("parameters", {}), exceptions, kinds, proposals)}
     written = tool.parameters.get("x-phrase") or hint.get("sentences") or []
     sentences = [s for text in written if isinstance(text, str) and (s := _usable_sentence(text, tool, parameters))]
     hinted = bool(sentences)
     if not sentences:
         sentences = [s for text in draft_sentences(tool, parameters) if (s := _usable_sentence(text, tool, parameters))]
-    categories = Counter(
-        tables.concepts_by_kind()[p.kind][0].category for p in parameters.values() if p.takes_fact and p.kind in tables.concepts_by_kind()
-    )
+    categories = Counter(kinds.by_kind[p.kind][0].category for p in parameters.values() if p.takes_fact and p.kind in kinds.by_kind)
     return UsableTool(tool, parameters, tuple(sentences), categories.most_common(1)[0][0] if categories else "other", hinted)
 
 
-def _parameters(tool: Tool, hints: dict[str, Any], exceptions: tuple[DocumentException, ...]) -> Iterator[Parameter]:
+def _parameters(tool: Tool, hints: dict[str, Any], exceptions: tuple[DocumentException, ...], kinds: Kinds,
+                proposals: Mapping[str, Proposal] | None) -> Iterator[Parameter]:  # fmt: skip
     for keys, schema in _leaves(tool.parameters, ()):
         path = ".".join(keys)
         hint = {**_hint(schema), **hints.get(path, {})}
@@ -194,15 +219,21 @@ def _parameters(tool: Tool, hints: dict[str, Any], exceptions: tuple[DocumentExc
         kind, reason = decision.kind, decision.reason
         if "kind" in hint:
             kind, reason = hint["kind"], "a phrase hint says so"
+        proposal = proposals.get(path) if proposals and exception is None else None
         if exception is not None:
             kind, reason = exception.kind, f"by the campaign: {exception.reason}"
+        elif proposal is not None:
+            kind, reason = proposal.kind, f"a model read {proposal.relation} from it"
         yield Parameter(
             path=path, keys=keys, kind=kind, reason=reason, schema=leaf, is_array=is_array,
             wrap_literal=_wrap(hint.get("literal")), wrap_reference=_wrap(hint.get("reference")),
             words={str(k): str(v) for k, v in hint.get("values", {}).items()},
-            examples=_plain_values(hint.get("examples") or leaf.get("examples")),
+            examples=_plain_values(hint.get("examples") or leaf.get("examples")) if kind not in kinds.added else kinds.added[kind],
             states_new=_states_new(tool, keys[-1]),
-            relations=tuple(str(r) for r in hint.get("relations", ())), least_items=max(1, schema.get("minItems", 1)) if is_array else 1,
+            relations=tuple(str(r) for r in hint.get("relations", ())) if proposal is None else (proposal.relation,),
+            least_items=max(1, schema.get("minItems", 1)) if is_array else 1,
+            proposed=proposal.relation if proposal else "",
+            is_preference=proposals is None or proposal is not None or exception is not None, kinds=kinds,
         )  # fmt: skip
 
 
@@ -279,8 +310,22 @@ def _covers(schema: dict[str, Json], said: set[tuple[str, ...]], prefix: tuple[s
 def can_fill(parameter: Parameter) -> bool:
     """Whether a value of the right kind can be made for this parameter, from the graph or outright."""
     return (
-        is_graph_kind(parameter.kind)
+        is_graph_kind(parameter.kind, parameter.kinds)
         or parameter.kind in LITERALS_WITHOUT_TABLE
         or bool(parameter.examples or parameter.schema.get("enum"))
-        or bool(tables.values(parameter.kind))
+        or bool(parameter.kinds.values(parameter.kind))
     )
+
+
+def with_facts_of(tool: UsableTool, relations: Collection[str]) -> UsableTool:
+    """The tool as a graph with these relations alone can fill it: a parameter whose proposed relation is not among them takes no fact.
+
+    Sentences that then take none are gone.
+    """
+    if all(p.proposed in relations for p in tool.parameters.values() if p.proposed):
+        return tool
+    parameters = {
+        path: replace(p, is_preference=False) if p.proposed and p.proposed not in relations else p for path, p in tool.parameters.items()
+    }
+    sentences = tuple(s for s in tool.sentences if any(parameters[name].takes_fact for name in {*s.slots}.union(*s.segments)))
+    return replace(tool, parameters=parameters, sentences=sentences)

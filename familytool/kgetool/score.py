@@ -2,7 +2,7 @@
 
 The calls of a sample are a multiset (unless `ordered`): only calls of equal name pair, and the pairing maximises exact calls,
 then equal (parameter, value) pairs, then takes the smallest indices. Values are compared typed. A sample that errored, or
-that nobody predicted, stays in the denominator as wrong. The file needs nothing but the standard library.
+that nobody predicted, stays in the denominator as wrong. The folder needs nothing but the standard library.
 """
 
 from __future__ import annotations
@@ -17,11 +17,24 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-Json: TypeAlias = Any
+from .strict_json import Json, TextError, parse_json
+
 Scores: TypeAlias = dict[str, float | None]
 
 METRIC_VERSION = "1.0.0"
-SCORER_SHA256 = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+MODULES = (
+    "score", "parse", "spellings", "reading", "call_shapes", "python_calls", "literals", "cursor", "json_flaws", "strict_json",
+)  # fmt: skip
+"""The modules that decide a score, from the answer's text on, in the order in which their bytes are hashed."""
+
+
+def scorer_sha256(folder: Path) -> str:
+    """Return the SHA-256 over the lines "name SHA-256-of-the-file" of all `MODULES` in a folder."""
+    lines = [f"{name} {hashlib.sha256((folder / f'{name}.py').read_bytes()).hexdigest()}\n" for name in MODULES]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+SCORER_SHA256 = scorer_sha256(Path(__file__).parent)
 
 TOOL_METRICS = ("em", "tool_acc", "tool_precision", "tool_recall", "tool_f1", "value_acc", "value_f1", "value_acc_kg", "value_acc_query")
 KG_METRICS = ("kg_em", "kg_f1", "kg_coverage")
@@ -360,11 +373,12 @@ def _number_in(text: str) -> int | float | None:
 
 
 def _json_in(text: str) -> Json:
+    """The object or list that a text is in strict JSON; a key twice, or NaN, is none."""
     if not text.lstrip().startswith(("{", "[")):
         return _LIMIT
     try:
-        return _normal(json.loads(text))
-    except (ValueError, RecursionError):
+        return _normal(parse_json(text))
+    except TextError:
         return _LIMIT
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from familytool.model import Check, Sample
+from familytool.validation.codes import HARMLESS
 from familytool.validation.schema import schema_findings
 
 
@@ -32,7 +33,7 @@ class Conformity:
         found = next((check.findings for check in checks if check.check == "parameters"), None)
         if found is None:
             return
-        at_fault = {_call_of(f.path) for f in found if f.path.startswith("/calls/") and f.code != "wrong_entity"}
+        at_fault = {_call_of(f.path) for f in found if f.path.startswith("/calls/") and f.code not in ("wrong_entity", *HARMLESS)}
         refer = {_call_of(f"/calls{p}") for p, source in sample.argument_sources.items() if source.get("source") in ("result", "hole")}
         for number, call in enumerate(sample.calls):
             self.n += 1

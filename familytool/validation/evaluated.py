@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from familytool.formats.patterns import is_match
 from familytool.model import Json
-from familytool.validation.patterns import is_match
 from familytool.validation.prepared_schemas import REFERENCE
 from familytool.validation.special_values import run
 

@@ -104,7 +104,7 @@ def _place_findings(sample: Sample, graph: KnowledgeGraph, kinship: Kinship) -> 
         here = [r for r in kinship.references if r.paths and r.start < span[1] and span[0] < r.end]
         owners = list(ends_of(graph, owner)[0]) if owner.relations else [sample.speaker]
         persons = [p for r in here for p in relatives(graph).persons(sample.speaker, r)] or [sample.speaker]
-        if not set(owners) & set(persons):
+        if not set(owners) & set(persons) and all(r.certainty == "certain" for r in here):
             message = f"its words name {', '.join(persons)}, its fact is of {', '.join(owners) or 'nobody'}"
             found.append(Finding(code="kinship_mismatch", path=f"/calls{pointer}", message=message))
     return found
@@ -153,7 +153,7 @@ def _origin(request: _Request, leaf: Leaf) -> str:
         return "open"
     if leaf.enum:
         return "given" if words_said(str(value), request.words) else "open"
-    if request.is_ours and said_by_recipe(sample, leaf.pointer, value):
+    if said_by_recipe(sample, leaf.pointer, value):
         return "given"
     if isinstance(value, str) and _parts_given(request, value):
         return "given"

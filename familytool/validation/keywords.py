@@ -14,9 +14,9 @@ from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.exceptions import UnknownType
 from jsonschema.validators import create
 
+from familytool.formats.patterns import is_match
 from familytool.model import Json
 from familytool.validation.evaluated import declared_names, evaluated_items, evaluated_names
-from familytool.validation.patterns import is_match
 from familytool.validation.prepared_schemas import LEGAL, REFERENCE, Members, Target, typed_key
 from familytool.validation.special_values import Entity, Open, run
 from familytool.validation.value_formats import format_fault

@@ -18,6 +18,7 @@ from familytool.validation.near_names import nearest_name
 from familytool.validation.references import Specials, broken_references, specials_of
 from familytool.validation.schema import schema_findings
 from familytool.validation.special_values import Path, Standing, pointer_of
+from familytool.validation.syntax import lacks_golden_call
 
 __all__ = ["check_parameters", "nearest_name"]
 
@@ -29,14 +30,16 @@ _FORM = frozenset({"format_mismatch", "pattern_mismatch", "not_in_enum", "item_m
 def check_parameters(sample: Sample, graph: KnowledgeGraph) -> Check:
     """Schema and kind of each golden call, and the schema of each accepted alternative.
 
-    A call of a tool that is not offered, an argument with a hole, and gold that could not be read cannot be checked (unknown).
-    Where a name stands for several documents, one that is satisfied is enough.
+    A value that is legal only because the document names it is noted. A call of a tool that is not offered, an argument with a
+    hole, and gold that is not given or could not be read cannot be checked (unknown). Where a name stands for several documents,
+    one that is satisfied is enough.
     """
     findings: list[Finding] = []
-    unknown = bool(sample.provenance.get("unparsed"))
+    notes: list[Finding] = []
+    unknown = bool(sample.provenance.get("unparsed")) or lacks_golden_call(sample)
     specials = specials_of(sample, sample.calls)
     for number, call in enumerate(sample.calls):
-        found = call_findings(sample, graph, call, specials[number], f"/calls/{number}/arguments")
+        found = call_findings(sample, graph, call, specials[number], f"/calls/{number}/arguments", notes)
         unknown = unknown or found is None or bool(specials[number].holes)
         findings += found or []
         findings += broken_references(sample, sample.calls, number, specials[number], f"/calls/{number}/arguments")
@@ -49,36 +52,46 @@ def check_parameters(sample: Sample, graph: KnowledgeGraph) -> Check:
     for number, calls in enumerate(sample.alternatives):
         findings += _alternative_findings(sample, graph, calls, f"/alternatives/{number}")
     verdict: Verdict = "fail" if findings else "unknown" if unknown else "pass"
-    return Check(sample_id=sample.id, check="parameters", verdict=verdict, findings=tuple(findings))
+    return Check(sample_id=sample.id, check="parameters", verdict=verdict, findings=(*findings, *notes))
 
 
-def call_findings(sample: Sample, graph: KnowledgeGraph, call: ToolCall, specials: Specials, pointer: str) -> list[Finding] | None:
+def call_findings(
+    sample: Sample, graph: KnowledgeGraph, call: ToolCall, specials: Specials, pointer: str, notes: list[Finding] | None = None
+) -> list[Finding] | None:
     """What the schema of its tool holds against a call; None where the tool is not offered, or its schema cannot be used.
 
-    A call without a name and without arguments is how some sets write that no call is expected.
+    A call without a name and without arguments is how some sets write that no call is expected. `notes` gets what is told and
+    fails nothing.
     """
     if not call.name.strip() and not call.arguments:
         return []
     schemas = [tool.parameters for tool in sample.candidate_tools if tool.name == call.name]
     open_places: Standing = dict.fromkeys(specials.places, "open")
-    found = _least(schemas, call.arguments, pointer, open_places)
+    found, own = _least(schemas, call.arguments, pointer, open_places)
     if found and any(finding.code in _FORM for finding in found):
         entities = {place for place in _entities(sample, graph, call.arguments) if place not in open_places}
         if entities:
-            found = _least(schemas, call.arguments, pointer, {**dict.fromkeys(entities, "entity"), **open_places})
+            found, own = _least(schemas, call.arguments, pointer, {**dict.fromkeys(entities, "entity"), **open_places})
+    if notes is not None:
+        notes += own
     return found
 
 
-def _least(schemas: list[dict[str, Json]], arguments: dict[str, Json], pointer: str, standing: Standing) -> list[Finding] | None:
-    """The findings of the document that is satisfied best; None where one that cannot be used might be satisfied."""
-    results: list[list[Finding] | None] = []
+def _least(
+    schemas: list[dict[str, Json]], arguments: dict[str, Json], pointer: str, standing: Standing
+) -> tuple[list[Finding] | None, list[Finding]]:
+    """The findings of the document that is satisfied best, and its notes; None where one that cannot be used might be satisfied."""
+    results: list[tuple[list[Finding], list[Finding]]] = []
     for schema in schemas:
-        found = schema_findings(schema, arguments, pointer, standing)
+        notes: list[Finding] = []
+        found = schema_findings(schema, arguments, pointer, standing, notes)
         if found == []:
-            return found
-        results.append(found)
-    usable = [found for found in results if found is not None]
-    return min(usable, key=len) if usable and len(usable) == len(results) else None
+            return found, notes
+        if found is not None:
+            results.append((found, notes))
+    if not results or len(results) < len(schemas):
+        return None, []
+    return min(results, key=lambda result: len(result[0]))
 
 
 def _entities(sample: Sample, graph: KnowledgeGraph, arguments: dict[str, Json]) -> Iterator[Path]:

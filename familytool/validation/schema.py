@@ -8,21 +8,25 @@ legal, and references are never fetched. A call that fails is looked at a second
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
+from familytool.formats.patterns import compile_pattern
 from familytool.model import Finding, Json
 from familytool.validation.coercion import conversions
 from familytool.validation.complaints import Complaint
 from familytool.validation.evaluated import declared_names
+from familytool.validation.keywords import shown
 from familytool.validation.near_names import near_hint
-from familytool.validation.patterns import compile_pattern
 from familytool.validation.special_values import Path, Standing, pointer_of, value_at
-from familytool.validation.validators import complaints_about, complaints_without_defaults
+from familytool.validation.validators import complaints_without_defaults, judged
 from familytool.validation.value_formats import FORMATS
 
-__all__ = ["FORMATS", "compile_pattern", "legal_by_default", "schema_findings"]
+__all__ = ["FORMATS", "compile_pattern", "schema_findings"]
 
 
-def schema_findings(schema: dict[str, Json], arguments: Json, pointer: str, standing: Standing | None = None) -> list[Finding] | None:
+def schema_findings(
+    schema: dict[str, Json], arguments: Json, pointer: str, standing: Standing | None = None, notes: list[Finding] | None = None
+) -> list[Finding] | None:
     """All ways in which these arguments break the schema, in stable order; None where the schema itself cannot be used.
 
     Args:
@@ -30,10 +34,13 @@ def schema_findings(schema: dict[str, Json], arguments: Json, pointer: str, stan
         arguments: the arguments of a call.
         pointer: the JSON pointer of the arguments, with which every path begins.
         standing: places whose value is not known yet, or is an entity's placeholder.
+        notes: gets a finding that fails nothing for each value that is legal only because the document names it itself.
 
     A missing parameter is reported at the object that lacks it, with its name as the value; an unknown one at its own place.
     """
-    found = complaints_about(schema, arguments, standing)
+    found, is_legal_by_default = judged(schema, arguments, standing)
+    if notes is not None and is_legal_by_default:
+        notes += _notes(schema, arguments, pointer, found or [], standing)
     if not found:
         return found if found is None else []
     converted = conversions(schema, arguments, found, standing)
@@ -62,13 +69,12 @@ def _hint(complaint: Complaint, value: Json, converted: dict[Path, Json]) -> str
     return ""
 
 
-def legal_by_default(schema: dict[str, Json], arguments: Json, pointer: str) -> list[str]:
-    """Places of values that are legal only because the document names them: its default (`dontcare` beside an enum), or null.
-
-    >>> genre = {"type": "string", "enum": ["War", "Drama"], "default": "dontcare"}
-    >>> legal_by_default({"type": "object", "properties": {"genre": genre}}, {"genre": "dontcare"}, "")
-    ['/genre']
-    """
-    illegal = {complaint.path for complaint in complaints_about(schema, arguments) or []}
-    places = dict.fromkeys(complaint.path for complaint in complaints_without_defaults(schema, arguments) or [])
-    return [pointer + pointer_of(path) for path in places if path not in illegal]
+def _notes(schema: Json, arguments: Json, pointer: str, found: list[Complaint], standing: Standing | None) -> Iterator[Finding]:
+    """A note for each value that is legal only because the document names it: its default (`dontcare` beside an enum), or null."""
+    illegal = {complaint.path for complaint in found}
+    places = dict.fromkeys(complaint.path for complaint in complaints_without_defaults(schema, arguments, standing) or [])
+    for path in places:
+        if path not in illegal:
+            value = value_at(arguments, path)
+            message = f"{shown(value)} is legal only because the document names it itself (its default, or null where it is nullable)"
+            yield Finding(code="legal_by_default", path=pointer + pointer_of(path), message=message, value=value)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from familytool.graph import KnowledgeGraph
-from familytool.model import Check, Finding, Json, Sample, ToolCall
+from familytool.model import Check, Finding, Json, Sample, ToolCall, Verdict
 from familytool.validation.special_values import pointer_of
 
 MAX_DEPTH = 32
@@ -18,13 +18,16 @@ CODES = ("parse_error", "duplicate_key", "truncated")
 def check_syntax(sample: Sample, graph: KnowledgeGraph) -> Check:
     """Calls are there where the kind wants them, and hold nothing that JSON cannot; the query is text; nothing is left unparsed.
 
-    A golden call that could not be read is a finding of its own (`provenance["unparsed"]`), and counts as a call.
+    A golden call that could not be read is a finding of its own (`provenance["unparsed"]`), and counts as a call. Where the set
+    says that a call is right and not which one (`provenance["golden_not_given"]`), that is told, and the verdict is "unknown".
     """
     findings: list[Finding] = []
     if not sample.query.strip():
         findings.append(_error("/query", "the query is empty"))
     findings += _text_findings(sample.query, "/query")
-    findings += _count_findings(sample)
+    not_given = lacks_golden_call(sample)
+    if not not_given:
+        findings += _count_findings(sample)
     findings += _unparsed_findings(sample)
     for number, call in enumerate(sample.calls):
         if not _is_no_call(sample, call):
@@ -32,7 +35,15 @@ def check_syntax(sample: Sample, graph: KnowledgeGraph) -> Check:
     for place, calls in enumerate(sample.alternatives):
         for number, call in enumerate(calls):
             findings += _call_findings(call, f"/alternatives/{place}/{number}")
-    return Check(sample_id=sample.id, check="syntax", verdict="fail" if findings else "pass", findings=tuple(findings))
+    verdict: Verdict = "fail" if findings else "unknown" if not_given else "pass"
+    if not_given:
+        findings.append(_error("/calls", "the golden call is not given: the set says that a call is right, not which", "golden_not_given"))
+    return Check(sample_id=sample.id, check="syntax", verdict=verdict, findings=tuple(findings))
+
+
+def lacks_golden_call(sample: Sample) -> bool:
+    """Whether a call is expected, and the set by its design does not say which one."""
+    return sample.provenance.get("golden_not_given") is True and sample.kind != "no_tool" and not sample.calls and not _unparsed(sample)
 
 
 def _error(path: str, message: str, code: str = "parse_error", value: Json = None) -> Finding:

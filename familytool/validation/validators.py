@@ -72,23 +72,30 @@ def complaints_about(schema: Json, arguments: Json, standing: Standing | None = 
         arguments: the arguments of a call.
         standing: places whose value is not known yet, or is an entity's placeholder.
     """
+    return judged(schema, arguments, standing)[0]
+
+
+def judged(schema: Json, arguments: Json, standing: Standing | None = None) -> tuple[list[Complaint] | None, bool]:
+    """What `complaints_about` gives, and whether the arguments break the schema if its own defaults are values like any other."""
     if standing:
         arguments = stood_in(arguments, standing)
     try:
         strict, lenient = validators_for(schema)
         _begin(standing)
         if strict.is_valid(arguments):
-            return []
+            return [], False
         _begin(standing)
-        return list(complaints(lenient.iter_errors(arguments)))
+        return list(complaints(lenient.iter_errors(arguments))), True
     except UNUSABLE:
-        return None
+        return None, False
 
 
-def complaints_without_defaults(schema: Json, arguments: Json) -> list[Complaint] | None:
+def complaints_without_defaults(schema: Json, arguments: Json, standing: Standing | None = None) -> list[Complaint] | None:
     """The same as if the document's own defaults, and null where it is nullable, were values like any other."""
+    if standing:
+        arguments = stood_in(arguments, standing)
     try:
-        _begin(None)
+        _begin(standing)
         return list(complaints(validators_for(schema).strict.iter_errors(arguments)))
     except UNUSABLE:
         return None

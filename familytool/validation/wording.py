@@ -25,16 +25,23 @@ def recipe_of(sample: Sample) -> list[dict[str, Any]]:
 
 
 def _recipe(sample: Sample) -> list[dict[str, Any]]:
-    wording = sample.provenance.get("wording")
+    return _clauses(sample.provenance.get("wording"))
+
+
+def _clauses(wording: Json) -> list[dict[str, Any]]:
     if not isinstance(wording, list) or not all(isinstance(clause, dict) for clause in wording):
         return []
     return wording if all(isinstance(clause.get(k), kind) for clause in wording for k, kind in _CLAUSE.items()) else []
 
 
 def said_by_recipe(sample: Sample, pointer: str, value: Json) -> bool:
-    """Whether our own writer has fixed words for this value and they stand in the query ("by the window" for `window`)."""
+    """Whether our own writer has fixed words for this value ("by the window" for `window`) and they stand in the query.
+
+    A text that a model made of our writer's draft may say the value in the draft's words.
+    """
     number = int(pointer.split("/")[1])
-    clauses = recipe_of(sample)
+    draft = sample.provenance.get("draft")
+    clauses = recipe_of(sample) or _clauses(draft.get("wording") if isinstance(draft, dict) else None)
     slots = clauses[number]["slots"].values() if number < len(clauses) else ()
     words = [slot["values"].get(str(value)) for slot in slots if isinstance(slot, dict) and isinstance(slot.get("values"), dict)]
     return any(isinstance(text, str) and text in sample.query for text in words)
@@ -97,7 +104,11 @@ def _phrase(sample: Sample, number: int, slot: str, recipe: dict[str, Any], valu
         )
         relations = source.get("path", {}).get("relations") or [recipe["relation"]]
         concept = tables.concepts_by_relation().get(relations[-1])
-        said = say_fact(concept.wordings[recipe["wording"]], owner) if concept and recipe["wording"] < len(concept.wordings) else None
+        wordings = concept.wordings if concept else ()
+        text = wordings[recipe["wording"]] if recipe["wording"] < len(wordings) else None
+        if concept is None and recipe["relation"] == relations[-1]:  # a relation that a model read: the catalogue has no words for it
+            text = recipe.get("said")
+        said = say_fact(text, owner) if text else None
         if said is None:
             return Phrase(""), Finding(code="wrong_entity", path="/calls" + pointer, message=f"the query does not speak of {relations[-1]}")
         return Phrase(said, wrap), None

@@ -14,7 +14,9 @@ import pytest
 from familytool.errors import FamilytoolError
 from familytool.formats.benchmark_files import Source
 from familytool.formats.bfcl_samples import FILES, looks_like, read_samples, write_samples
+from familytool.graph import KnowledgeGraph
 from familytool.model import Sample, Tool, ToolCall
+from familytool.validation.checks import check_sample
 
 BOOK = {
     "name": "book.room",
@@ -147,7 +149,11 @@ def test_rows_without_an_answer_expect_no_call_or_one_that_is_not_said(id: str, 
     [sample], rejected = read(place(folder, [row(id)], None))
     assert (sample.kind, sample.calls, rejected) == (kind, (), [])
     assert bool(sample.provenance["notes"]) is noted
+    assert (sample.provenance.get("golden_not_given") is True) is noted
     assert written([sample]) == {"BFCL_v4_out.json": [row(id)]}
+    verdicts = {check.check: check for check in check_sample(sample, KnowledgeGraph([], ""))}
+    assert (verdicts["syntax"].verdict, verdicts["parameters"].verdict) == (("unknown", "unknown") if noted else ("pass", "pass"))
+    assert [finding.code for finding in verdicts["syntax"].findings] == ["golden_not_given"] * noted
 
 
 TURNS = [

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from familytool.formats.familytool_2025 import looks_like, read_graph, read_sample_lines
+from familytool.formats.familytool_2025_tools import write_tools
 from familytool.graph import KnowledgeGraph
 from familytool.model import RelationPath, Sample, Triple
 
@@ -323,3 +324,17 @@ def test_the_published_tags_and_the_known_oddities_are_noted(published: Load) ->
     assert len({id(t) for s in samples.values() for t in s.candidate_tools}) == 114
     odd = [i for i, s in published("v0")[0].items() if any("brackets" in n for n in s.provenance["notes"])]
     assert odd == ["v0-441"]
+
+
+OPTIONS = {"type": "array", "options": ["size", "price"], "default": ["all"]}
+
+
+def test_a_list_of_options_is_read_as_the_enum_of_the_items_and_the_row_is_written_as_it_stood() -> None:
+    """Case imp-021."""
+    document = {**TEA, "parameters": {"type": "object", "properties": {"info": OPTIONS, "kind": "odd"}, "required": []}}
+    sample = one(tools=[document], arguments={"info": ["size"]})
+    [tool] = sample.candidate_tools
+    assert tool.parameters["properties"]["info"] == {"type": "array", "default": ["all"], "items": {"enum": ["size", "price"]}}
+    assert "#/properties/info/options: list ['size', 'price'] read as enum of the items" in tool.notes
+    [written] = write_tools([tool])
+    assert written == [document]

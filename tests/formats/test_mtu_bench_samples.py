@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import re
 from collections import Counter
@@ -18,7 +17,7 @@ from familytool.formats import mtu_bench_samples
 from familytool.formats.benchmark_files import Source
 from familytool.formats.benchmarks import detect_benchmark
 from familytool.formats.mtu_bench import MARKER
-from familytool.model import Sample, Tool
+from familytool.model import Sample
 from tests.formats.golden import ends_well, judged, junk, read, references, write_lines
 
 PROBE = {"name": "read_pond", "description": "d", "required_parameters": ["pond"], "result_parameters": ["depth", "fish/count"]}
@@ -336,15 +335,6 @@ def test_806_of_895_published_calls_of_offered_tools_conform_and_761_if_referenc
     assert (as_text["conform"], as_text["fail"]) == (761, 134)
 
 
-def _as_measured(tool: Tool) -> dict[str, Any]:
-    """The document as the recovered ones have it: `options` restrict the items of an array."""
-    schema = copy.deepcopy(tool.parameters)
-    for declared in schema["properties"].values():
-        if "options" in declared:
-            declared["items"] = {"enum": declared["options"]}
-    return schema
-
-
 @pytest.mark.full
 def test_757_conform_by_plain_json_schema_if_the_last_document_of_a_name_counts(published: list[Sample]) -> None:
     """The figure of the field: formats unchecked, no default legal by itself, `options` an enum, the last of two documents taken.
@@ -359,7 +349,7 @@ def test_757_conform_by_plain_json_schema_if_the_last_document_of_a_name_counts(
             if not documents:
                 counts["not offered"] += 1
                 continue
-            errors = list(jsonschema.Draft202012Validator(_as_measured(documents[-1])).iter_errors(call.arguments))
+            errors = list(jsonschema.Draft202012Validator(documents[-1].parameters).iter_errors(call.arguments))
             counts["fail" if errors else "conform"] += 1
             names = {*(tool.name for tool in sample.candidate_tools), *(c.name for c in sample.calls)}
             for error in errors:

@@ -26,6 +26,8 @@ def one(parameters: Any, key: str = "query_parameters") -> Tool:
         pytest.param({"type": "Enum", "allowed_values": ["A", "B"]}, {"type": "string", "enum": ["A", "B"]}, id="imp-021-enum"),
         pytest.param({"type": "Date (yyyy-mm-dd)"}, {"type": "string", "format": "date"}, id="imp-021-date"),
         pytest.param({"type": "string", "possible_values": ["hour"]}, {"type": "string", "enum": ["hour"]}, id="imp-021-possible"),
+        pytest.param({"type": "List", "allowed_values": ["a", "b"]}, {"type": "array", "items": {"enum": ["a", "b"]}}, id="imp-021-items"),
+        pytest.param({"type": "List", "allowed_values": [["a"], []]}, {"type": "array", "enum": [["a"], []]}, id="whole lists"),
         pytest.param({"type": "string", "allowed_values": []}, {"type": "string"}, id="imp-021-empty"),
         pytest.param(
             {"type": "number", "allowed_values": "-0.5 - 0.5"}, {"type": "number", "minimum": -0.5, "maximum": 0.5}, id="fractions"

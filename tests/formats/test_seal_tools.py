@@ -54,6 +54,7 @@ STRAY = {
     "imp-001": ({"type": "bool"}, {"type": "boolean"}),
     "imp-021 choices": ({"type": "str", "choices": ["a", "b"]}, {"type": "string", "enum": ["a", "b"]}),
     "imp-021 possible values": ({"type": "str", "possible_values": ["a", "b"]}, {"type": "string", "enum": ["a", "b"]}),
+    "imp-021 choices of the items of a list": ({"type": "list", "choices": ["a", "b"]}, {"type": "array", "items": {"enum": ["a", "b"]}}),
     "imp-021 a range is no enum": ({"type": "int", "allowed_values": "1-100"}, {"type": "integer", "allowed_values": "1-100"}),
     "imp-021 an empty list": ({"type": "str", "choices": []}, {"type": "string", "choices": []}),
     "imp-035": ({"type": "str", "default": ["today"]}, {"type": "string"}),

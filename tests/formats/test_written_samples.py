@@ -20,8 +20,20 @@ from familytool.formats.schema import normalise_parameters
 from familytool.model import Json, RelationPath, Sample, Tool, ToolCall, Triple, canonical
 
 SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large)  # no test depends on the speed of a machine
-NAMES = st.text(st.sampled_from("ab,'\"()[]{}<>\\./ \n\té李😀\u0301\u2028#:"), max_size=6) | st.text(max_size=5) | st.just(f"x {MARKER} y")
-WORDS = st.text(st.sampled_from("abc_é"), min_size=1, max_size=4)
+# Generated texts are made fit by `map`, not by `filter`: two thousand examples then take seconds, not minutes.
+NAMES = st.text("ab,'\"()[]{}<>\\./ \n\té李😀\u0301\u2028#:", max_size=6) | st.text(max_size=5) | st.just(f"x {MARKER} y")
+CALLED = NAMES.map(lambda name: name if name.strip() else f"{name}f")
+"""Names of tools and calls: a blank one is no call."""
+PLAIN = NAMES.map(lambda name: name.replace(MARKER, "").strip() or "a")
+"""Texts without space around them."""
+
+
+def objects(values: st.SearchStrategy[Any], most: int) -> st.SearchStrategy[dict[str, Any]]:
+    """Objects with up to so many names; a name that is drawn twice is one."""
+    return st.lists(st.tuples(NAMES, values), max_size=most).map(dict)
+
+
+WORDS = st.text("abc_é", min_size=1, max_size=4)
 ATOMS = (
     st.none()
     | st.booleans()
@@ -30,28 +42,30 @@ ATOMS = (
     | NAMES
     | st.sampled_from(["", 10**30, -0.0, 1.0, 1])
 )
-VALUES = st.recursive(ATOMS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3), max_leaves=8)
+PARTS = ATOMS | st.lists(ATOMS, max_size=2) | objects(ATOMS, 2)
+VALUES = ATOMS | st.lists(PARTS, max_size=3) | objects(PARTS, 2)
 TYPES = st.sampled_from([{}, {"type": "string"}, {"type": "integer", "minimum": 0}, {"type": ["string", "null"]}, {"type": "boolean", "default": True},
                          {"type": "array", "items": {"type": "number"}}, {"type": "string", "enum": ["", "a,b"]}, {"type": "string", "description": ""},
                          {"type": "object", "properties": {"x/y": {"type": "string", "pattern": "^a"}}, "required": ["x/y"]}])  # fmt: skip
 
 
 @st.composite
-def tools(draw: Any, names: st.SearchStrategy[str] = NAMES) -> Tool:
-    properties = draw(st.dictionaries(NAMES, TYPES, max_size=4))
-    required = draw(st.lists(st.sampled_from(sorted(properties)), unique=True)) if properties else []
+def tools(draw: Any) -> Tool:
+    properties = draw(objects(TYPES, 3))
+    required = draw(st.lists(st.sampled_from(sorted(properties)), max_size=2).map(dict.fromkeys).map(list)) if properties else []
     more = draw(st.sampled_from([{}, {}, {"additionalProperties": True}, {"oneOf": [{"required": ["a"]}]}, {"minProperties": 1}]))
     schema, _ = normalise_parameters({"type": "object", "properties": properties, "required": required, **more})
-    return Tool(name=draw(names.filter(str.strip)), description=draw(NAMES), parameters=schema)
+    return Tool(name=draw(CALLED), description=draw(NAMES), parameters=schema)
 
 
 @st.composite
 def samples(draw: Any) -> Sample:
     """Any sample; three of four have what most formats ask for: texts without space around them, a chain of facts, a call."""
     usual = draw(st.sampled_from([True, True, True, False]))
-    names = NAMES.map(str.strip).filter(lambda name: name and MARKER not in name) if usual else NAMES
-    offered = draw(st.lists(tools(), max_size=3))
-    chains = draw(st.lists(st.lists(names, min_size=3, max_size=7, unique=usual), min_size=usual, max_size=1 if usual else 2))
+    names = PLAIN if usual else NAMES
+    offered = draw(st.lists(tools(), max_size=2))
+    chains = draw(st.lists(st.lists(names, min_size=3, max_size=7), min_size=usual, max_size=1 if usual else 2))
+    chains = [distinct(chain) if usual else chain for chain in chains]
     triples: dict[Triple, None] = {}
     paths = []
     for chain in chains:
@@ -59,12 +73,10 @@ def samples(draw: Any) -> Sample:
         steps = list(zip(heads, relations, heads[1:], strict=False))
         triples |= dict.fromkeys(Triple(head=h, relation=r, tail=t) for h, r, t in steps)
         paths.append(RelationPath(start=heads[0], relations=tuple(r for _, r, _ in steps)))
-    called = st.sampled_from([t.name for t in offered]) if offered else NAMES.filter(str.strip)
-    calls = draw(
-        st.lists(st.builds(ToolCall, name=called, arguments=st.dictionaries(NAMES, VALUES, max_size=3)), min_size=usual, max_size=2)
-    )
+    called = st.sampled_from([t.name for t in offered]) if offered else CALLED
+    calls = draw(st.lists(st.builds(ToolCall, name=called, arguments=objects(VALUES, 3)), min_size=usual, max_size=2))
     return Sample(
-        id=f"set-{draw(NAMES.filter(str.strip))}",
+        id=f"set-{draw(CALLED)}",
         benchmark="set",
         kind="no_tool" if not calls else "multi_call" if len(calls) > 1 else "graph",
         speaker=draw(names),
@@ -76,6 +88,16 @@ def samples(draw: Any) -> Sample:
         calls=tuple(calls),
         alternatives=(tuple(map(opened, calls)),) if calls and draw(st.integers(0, 3)) == 0 else (),
     )
+
+
+def distinct(names: list[str]) -> list[str]:
+    """The names, each that came before with a mark."""
+    found: list[str] = []
+    for name in names:
+        while name in found:
+            name += "'"
+        found.append(name)
+    return found
 
 
 def opened(call: ToolCall) -> ToolCall:

@@ -12,7 +12,8 @@ from familytool.campaign import parse_campaign
 from familytool.catalogue import tables
 from familytool.errors import FamilytoolError
 from familytool.formats.openai import DocumentError, read_tools
-from familytool.generation.generate import Planner, make_candidate, prepare_material
+from familytool.generation.generate import make_candidate, prepare_material
+from familytool.generation.planning import Planner
 from familytool.generation.samples import NotBuilt
 from familytool.validation.checks import check_sample
 

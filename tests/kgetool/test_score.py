@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import hashlib
 import itertools
 import json
 import math
 import random
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +21,7 @@ from familytool.kgetool import score
 
 # The package re-exports the function under the module's own name, so the module is taken from where imports keep it.
 module = sys.modules["familytool.kgetool.score"]
+FOLDER = Path(module.__file__ or "").parent
 
 UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """No test depends on the speed of the machine."""
@@ -102,6 +103,11 @@ ARGUMENT_CASES: list[tuple[str, dict[str, Any], dict[str, Any], dict[str, Any] |
     ("29 nested key order", {"a": {"p": 1, "q": 2}}, {"a": {"q": 2, "p": 1}}, None, 1, []),
     ("29 nested key absent", {"a": {"p": 1, "q": None}}, {"a": {"p": 1}}, None, 0, ["value_wrong"]),
     ("31 object as JSON text", {"a": {"p": 1}}, {"a": '{"p":1}'}, OBJECT, 0, ["json_in_string"]),
+    ("31 list as JSON text", {"a": [1]}, {"a": " [1] "}, None, 0, ["json_in_string"]),
+    ("31 a key twice is no JSON", {"a": {"p": 1}}, {"a": '{"p":2,"p":1}'}, OBJECT, 0, ["type_mismatch"]),
+    ("31 text behind the JSON", {"a": {"p": 1}}, {"a": '{"p":1} or so'}, OBJECT, 0, ["type_mismatch"]),
+    ("31 a number beyond the floats", {"a": [1]}, {"a": "[1e999]"}, None, 0, ["type_mismatch"]),
+    ("31 JSON without end", {"a": [1]}, {"a": "[" * 5000 + "1" + "]" * 5000}, None, 0, ["type_mismatch"]),
     ("31 another object as JSON text", {"a": {"p": 1}}, {"a": '{"p":2}'}, OBJECT, 0, ["type_mismatch"]),
     ("31 a bomb as JSON text", {"a": {"p": 1}}, {"a": '{"p":' * 100_000}, OBJECT, 0, ["type_mismatch"]),
     ("32 JSON text where text is right", {"a": '{"p":1}'}, {"a": '{"p":1}'}, None, 1, []),
@@ -418,7 +424,7 @@ def test_intervals_are_wilson_s_for_plain_shares_and_none_elsewhere() -> None:
 
 def test_the_result_names_its_scorer_and_is_json() -> None:
     result = score([{"id": "a", "calls": [F1], "golden_triples": [AB]}], [{"id": "a", "calls": [F1], "triples": [AB]}], seed=3)
-    assert result["scorer_sha256"] == hashlib.sha256(Path(module.__file__ or "").read_bytes()).hexdigest()
+    assert result["scorer_sha256"] == module.SCORER_SHA256 == module.scorer_sha256(FOLDER)
     assert (result["metric_version"], result["seed"]) == (module.METRIC_VERSION, 3)
     assert json.loads(json.dumps(result, allow_nan=False)) == result
 
@@ -469,20 +475,40 @@ def test_what_cannot_be_joined_or_read_is_refused_with_a_sentence(references: An
     assert str(caught.value).endswith((".", ").")) and "\n" not in str(caught.value)
 
 
-def test_the_scorer_needs_the_standard_library_alone_and_runs_by_itself(tmp_path: Path) -> None:
-    source = Path(module.__file__ or "").read_text(encoding="utf-8")
-    imported = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            imported |= {name.name.split(".")[0] for name in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0
-            imported.add((node.module or "").split(".")[0])
-    assert imported <= sys.stdlib_module_names
-    (tmp_path / "score.py").write_text(source, encoding="utf-8")
-    program = "import sys; sys.path.insert(0, sys.argv[1]); import score; print(score.score([], [])['n'])"
+def test_the_scorer_needs_the_standard_library_alone() -> None:
+    for file in FOLDER.glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                assert {name.name.split(".")[0] for name in node.names} <= sys.stdlib_module_names, file.name
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 1 or (node.module or "").split(".")[0] in sys.stdlib_module_names, file.name
+
+
+def test_the_hash_covers_every_module_in_one_order() -> None:
+    assert sorted(module.MODULES) == sorted(file.stem for file in FOLDER.glob("*.py") if file.stem != "__init__")
+    assert len(set(module.MODULES)) == len(module.MODULES)
+
+
+@pytest.mark.parametrize("name", module.MODULES)
+def test_a_change_of_any_module_changes_the_hash(name: str, tmp_path: Path) -> None:
+    copy = shutil.copytree(FOLDER, tmp_path / "copy", ignore=shutil.ignore_patterns("__pycache__"))
+    assert module.scorer_sha256(copy) == module.SCORER_SHA256
+    with (copy / f"{name}.py").open("a", encoding="utf-8") as file:
+        file.write("# another version\n")
+    assert module.scorer_sha256(copy) != module.SCORER_SHA256
+
+
+COPIES = {"with its own __init__": False, "under the empty __init__ of the metric loader": True}
+
+
+@pytest.mark.parametrize("is_emptied", COPIES.values(), ids=COPIES.keys())
+def test_a_copy_of_the_folder_scores_by_itself_and_names_the_same_scorer(is_emptied: bool, tmp_path: Path) -> None:
+    copy = shutil.copytree(FOLDER, tmp_path / "some_metric", ignore=shutil.ignore_patterns("__pycache__"))
+    if is_emptied:
+        (copy / "__init__.py").write_text("", encoding="utf-8")
+    program = "import sys; sys.path.insert(0, sys.argv[1]); from some_metric.score import score; print(score([], [])['scorer_sha256'])"
     done = subprocess.run([sys.executable, "-I", "-S", "-c", program, str(tmp_path)], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "0"
+    assert done.stdout.strip() == module.SCORER_SHA256
 
 
 # Properties ------------------------------------------------------------------------------------------------------------

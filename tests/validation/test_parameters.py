@@ -7,6 +7,7 @@ import pytest
 from familytool.formats.schema import normalise_parameters
 from familytool.graph import KnowledgeGraph
 from familytool.model import Check, Json, RelationPath, Sample, Tool, ToolCall, Triple
+from familytool.validation.conformity import Conformity
 from familytool.validation.parameters import check_parameters
 
 GRAPH = KnowledgeGraph([Triple(head="Bob", relation="prefer_time", tail="dinner_time_0001")], "g")
@@ -291,3 +292,54 @@ def test_a_hole_in_the_calls_is_one_in_the_alternatives() -> None:
         alternatives=((ToolCall(name="adjust", arguments={"temperature": any_of("<t>")}),),),
     )  # fmt: skip
     assert said(check) == ["unknown"]
+
+
+CHOICE = tool(
+    "play",
+    {
+        "genre": {"type": "string", "enum": ["War", "Drama"], "default": "dontcare"},
+        "kind": {"type": "string", "enum": ["a", "b"]},
+        "count": {"type": "integer", "default": "any"},
+        "place": {"type": "object", "properties": {"city": {"enum": ["Oslo"], "default": ""}}},
+        "days": {"type": "array", "items": {"type": "string", "enum": ["Mon"], "default": "all"}},
+        "title": {"type": "string", "default": "dontcare"},
+        "note": {"type": "string", "nullable": True},
+    },
+)
+NOTE = "legal_by_default /calls/0/arguments"
+BY_DEFAULT: dict[str, tuple[dict[str, Json], list[str]]] = {
+    "val-011 the document's own default": ({"genre": "dontcare"}, ["pass", f"{NOTE}/genre"]),
+    "val-011 the same word where it is no default": ({"kind": "dontcare"}, ["fail", "not_in_enum /calls/0/arguments/kind"]),
+    "val-011 both": ({"genre": "dontcare", "kind": "dontcare"}, ["fail", "not_in_enum /calls/0/arguments/kind", f"{NOTE}/genre"]),
+    "val-011 a default of another type": ({"count": "any"}, ["pass", f"{NOTE}/count"]),
+    "val-011 inside an object": ({"place": {"city": ""}}, ["pass", f"{NOTE}/place/city"]),
+    "val-011 an item": ({"days": ["Mon", "all"]}, ["pass", f"{NOTE}/days/1"]),
+    "null where it may be": ({"note": None}, ["pass", f"{NOTE}/note"]),
+    "a default that is legal anyway": ({"title": "dontcare"}, ["pass"]),
+    "a value of the list": ({"genre": "War"}, ["pass"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("arguments", "expected"), BY_DEFAULT.values(), ids=BY_DEFAULT.keys())
+def test_a_value_that_is_legal_only_as_the_documents_default_passes_and_is_noted(arguments: dict[str, Json], expected: list[str]) -> None:
+    assert said(checked([CHOICE], [("play", arguments)])) == expected
+
+
+def test_only_the_document_that_is_satisfied_is_noted() -> None:
+    other = tool("play", {"genre": {"type": "integer"}})
+    assert said(checked([other, CHOICE], [("play", {"genre": "dontcare"})])) == ["pass", f"{NOTE}/genre"]
+    assert said(checked([CHOICE, tool("play", {"genre": {}})], [("play", {"genre": "War"})])) == ["pass"]
+
+
+def test_a_note_is_no_fault_in_the_share_of_calls_that_fit() -> None:
+    sample = Sample(
+        id="t-1", benchmark="t", kind="no_graph", speaker="", query="Play.", graph_id="", candidate_tools=(CHOICE,),
+        calls=(ToolCall(name="play", arguments={"genre": "dontcare"}),),
+    )  # fmt: skip
+    conformity = Conformity()
+    conformity.add(sample, [check_parameters(sample, GRAPH)])
+    assert (conformity.checked, conformity.conform) == (1, 1)
+
+
+def test_golden_calls_that_are_not_given_are_not_judged() -> None:
+    assert said(checked([SET], [], kind="no_graph", provenance={"golden_not_given": True})) == ["unknown"]

@@ -7,9 +7,10 @@ import pytest
 
 from familytool.formats.schema import normalise_parameters
 from familytool.formats.text import parse_json
+from familytool.model import Finding
 from familytool.releases.columns import compact
 from familytool.validation import validators
-from familytool.validation.schema import FORMATS, compile_pattern, legal_by_default, schema_findings
+from familytool.validation.schema import FORMATS, compile_pattern, schema_findings
 from familytool.validation.validators import MAX_KEPT, validators_for
 
 
@@ -322,10 +323,19 @@ def test_a_value_that_fits_two_alternatives_is_told_which() -> None:
     assert "fits 2 alternatives (oneOf/0 and oneOf/2)" in found.message
 
 
+def noted(schema: dict[str, Any], arguments: Any) -> tuple[list[str], list[str]]:
+    """The codes of the findings, and the places of the notes."""
+    notes: list[Finding] = []
+    found = schema_findings(schema, arguments, "/x", notes=notes)
+    assert {note.code for note in notes} <= {"legal_by_default"}
+    return [finding.code for finding in found or []], [note.path for note in notes]
+
+
 def test_values_that_only_the_document_makes_legal_can_be_told() -> None:
     schema = normalise_parameters({**SENTINEL, "properties": {**SENTINEL["properties"], "n": {"type": "string", "nullable": True}}})[0]
-    assert legal_by_default(schema, {"genre": "dontcare", "kind": "a", "n": None}, "/x") == ["/x/genre", "/x/n"]
-    assert legal_by_default(schema, {"genre": "War", "kind": "dontcare"}, "/x") == []
+    assert noted(schema, {"genre": "dontcare", "kind": "a", "n": None}) == ([], ["/x/genre", "/x/n"])
+    assert noted(schema, {"genre": "War", "kind": "dontcare"}) == (["not_in_enum"], [])
+    assert noted(schema, {"genre": "dontcare", "kind": "dontcare"}) == (["not_in_enum"], ["/x/genre"])
 
 
 def test_a_schema_that_is_another_object_with_the_same_content_is_compiled_once() -> None:

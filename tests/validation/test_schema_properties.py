@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from familytool.formats.schema import normalise_parameters
+from familytool.model import Finding
 from familytool.validation.coercion import coerced
-from familytool.validation.schema import legal_by_default, schema_findings
+from familytool.validation.schema import schema_findings
 
 NAMES = st.sampled_from(["a", "b", "kind"])
 LEAVES = st.none() | st.booleans() | st.integers(-3, 6) | st.sampled_from([1.0, 2.5, "", "a", "ab", "2", "True", "[1]", "f.g"])
@@ -98,7 +99,9 @@ def never_breaks(schema: dict[str, Any], arguments: Any) -> None:
         assert found == again
         changed, changes = coerced(reading, arguments)
         assert (changed == arguments) or changes
-        assert isinstance(legal_by_default(reading, arguments, ""), list)
+        notes: list[Finding] = []
+        assert schema_findings(reading, arguments, "/x", notes=notes) == found
+        assert not {note.path for note in notes} & {finding.path for finding in found or [] if finding.code != "missing_required"}
         assert (reading, arguments) == before
 
 

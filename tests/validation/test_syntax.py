@@ -119,3 +119,21 @@ COUNTS: dict[str, tuple[list[tuple[str, dict[str, Json]]], str, list[str]]] = {
 @pytest.mark.parametrize(("calls", "kind", "expected"), COUNTS.values(), ids=COUNTS.keys())
 def test_there_are_as_many_calls_as_the_kind_wants(calls: list, kind: str, expected: list[str]) -> None:
     assert said(checked(calls, kind)) == expected
+
+
+NOT_GIVEN: dict[str, tuple[list[tuple[str, dict[Any, Json]]], dict[str, Any], tuple[str, list[str]]]] = {
+    "by design": ([], {}, ("unknown", ["golden_not_given /calls"])),
+    "and the query is empty": ([], {"query": " "}, ("fail", ["parse_error /query", "golden_not_given /calls"])),
+    "and a call is there": ([("f", {})], {}, ("pass", [])),
+    "and a call that cannot be read is there": ([], {"provenance": {"golden_not_given": True, "unparsed": [{"text": "{"}]}}, ("fail", ["parse_error /calls/0"])),
+    "and no call is expected": ([], {"kind": "no_tool"}, ("pass", [])),
+    "as a word": ([], {"provenance": {"golden_not_given": "yes"}}, ("fail", ["parse_error /calls"])),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("calls", "fields", "expected"), NOT_GIVEN.values(), ids=NOT_GIVEN.keys())
+def test_a_golden_call_that_is_not_given_is_told_and_is_no_fault(
+    calls: list[tuple[str, dict[Any, Json]]], fields: dict[str, Any], expected: tuple[str, list[str]]
+) -> None:
+    check = checked(calls, **{"provenance": {"golden_not_given": True}, **fields})
+    assert (check.verdict, said(check)) == expected

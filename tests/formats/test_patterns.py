@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from familytool.validation.charsets import complement, overlap, union
-from familytool.validation.pattern_cost import MAX_TEXT, longest_text
-from familytool.validation.pattern_parts import parse_pattern
-from familytool.validation.patterns import compile_pattern, is_match, pattern_trouble
+from familytool.formats.charsets import complement, overlap, union
+from familytool.formats.pattern_cost import MAX_TEXT, longest_text
+from familytool.formats.pattern_parts import parse_pattern
+from familytool.formats.patterns import compile_pattern, is_match, pattern_trouble
+from familytool.formats.schema import normalise_parameters
+from familytool.formats.schema_words import pattern_note
 
 MEANT: dict[str, tuple[str, list[str], list[str]]] = {
     # id: (pattern, texts in which it is found, texts in which it is not)
@@ -70,6 +72,7 @@ MEANT: dict[str, tuple[str, list[str], list[str]]] = {
 @pytest.mark.parametrize(("pattern", "found", "not_found"), MEANT.values(), ids=MEANT.keys())
 def test_a_pattern_means_what_ecma_262_says(pattern: str, found: list[str], not_found: list[str]) -> None:
     assert pattern_trouble(pattern) == ""
+    assert "not run" not in pattern_note(pattern)
     assert [text for text in found if is_match(pattern, text) is not True] == []
     assert [text for text in not_found if is_match(pattern, text) is not False] == []
 
@@ -115,8 +118,11 @@ TROUBLE = {
 def test_a_pattern_that_is_not_run_refuses_nothing_and_says_why(pattern: str, reason: str) -> None:
     assert compile_pattern(pattern) is None
     assert is_match(pattern, "x") is None
-    assert pattern_trouble(pattern).startswith("pattern not supported here: ")
     assert reason in pattern_trouble(pattern)
+    assert pattern_note(pattern).endswith(f"is not run here ({pattern_trouble(pattern)}); no value is judged by it")
+    assert normalise_parameters({"type": "object", "properties": {"a": {"pattern": pattern}}})[1] == [
+        f"#/properties/a/pattern: {pattern_note(pattern)}"
+    ]
 
 
 LIMITS = {

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from familytool.validation.charsets import ANY, NONE, Chars, overlap, union
-from familytool.validation.pattern_parts import EMPTY, Alt, At, Look, Node, PatternError, Repeat, Seq, Set
+from familytool.formats.charsets import ANY, NONE, Chars, overlap, union
+from familytool.formats.pattern_parts import EMPTY, Alt, At, Look, Node, PatternError, Repeat, Seq, Set
 
 STEPS = 1_000_000
 """About so many steps of the matcher are allowed for one text."""
@@ -25,7 +25,7 @@ LONG_COUNT = 64
 def longest_text(tree: Node) -> int:
     """How long a text may be to be searched for this pattern within the allowed steps; 0: no text is short enough.
 
-    >>> from familytool.validation.pattern_parts import parse_pattern
+    >>> from familytool.formats.pattern_parts import parse_pattern
     >>> [longest_text(parse_pattern(p)) for p in (r"^[a-z]+$", r"^a*a*$", r"^(a+)+$")]
     [10000, 1000, 0]
     """

@@ -9,9 +9,9 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from familytool.validation.charsets import ANY, NONE, Chars, complement
-from familytool.validation.pattern_cost import is_explosive, longest_text, simplified, without_ends
-from familytool.validation.pattern_parts import Alt, At, Look, Node, PatternError, Seq, Set, parse_pattern
+from familytool.formats.charsets import ANY, NONE, Chars, complement
+from familytool.formats.pattern_cost import is_explosive, longest_text, simplified, without_ends
+from familytool.formats.pattern_parts import Alt, At, Look, Node, PatternError, Seq, Set, parse_pattern
 
 
 class _Judge(NamedTuple):
@@ -32,10 +32,10 @@ def compile_pattern(pattern: str) -> re.Pattern[str] | None:
 
 
 def pattern_trouble(pattern: str) -> str:
-    r"""Why no value is judged by a pattern, as a sentence part for a warning; "" where values are judged.
+    r"""Why no value is judged by a pattern, as a part of a sentence; "" where values are judged.
 
     >>> pattern_trouble(r"^\d+$"), pattern_trouble(r"^(\w+\s?)*$")
-    ('', 'pattern not supported here: it could take too long')
+    ('', 'it could take too long')
     """
     return _judge(pattern).trouble
 
@@ -58,10 +58,10 @@ def _judge(pattern: str) -> _Judge:
         tree = simplified(parse_pattern(pattern))
         longest = 0 if is_explosive(tree) else longest_text(tree := without_ends(tree))
         if not longest:
-            return _Judge(None, 0, "pattern not supported here: it could take too long")
+            return _Judge(None, 0, "it could take too long")
         return _Judge(re.compile(_written(tree), re.ASCII), longest, "")
     except (PatternError, re.error, RecursionError, OverflowError) as error:
-        return _Judge(None, 0, f"pattern not supported here: {error}")
+        return _Judge(None, 0, str(error) or type(error).__name__)
 
 
 def _written(node: Node) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from familytool.validation.charsets import Chars, complement, union
+from familytool.formats.charsets import Chars, complement, union
 
 MAX_PATTERN = 500
 MAX_NESTING = 30
