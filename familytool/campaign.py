@@ -154,6 +154,10 @@ class GenerationSection(Section):
     writer: str = Field("templates", description="'templates' (rules and hints of the documents), or a name of [models].")
     solver: str = Field("", description="Model that solves a phrased query back, blind; default: the writer.")
     extractor: str = Field("rules", description="Who reads preferences from documents: 'rules', or a name of [models].")
+    prompts: str = Field(
+        "",
+        description="Folder with prompt files of your own (`phrase.txt`, `judge_intent.txt` ...) that stand in for the package's of the same name.",
+    )
     phrasings: int = Field(3, ge=1, le=16, description="Phrasings asked for each candidate; the first that passes is taken.")
     alike: float = Field(
         0.9,

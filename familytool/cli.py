@@ -332,7 +332,12 @@ def _show_estimate(job: Any, run_dir: Path | None, spending: Any) -> None:
     from familytool.estimates import estimate_run
 
     found = estimate_run(
-        job.campaign, job.material, run_dir or Path("runs") / job.campaign.name, spending.prices, batch=spending.batch is not None
+        job.campaign,
+        job.material,
+        run_dir or Path("runs") / job.campaign.name,
+        spending.prices,
+        batch=spending.batch is not None,
+        prompts=job.prompts,
     )
     for purpose, request in found.prompts:
         _print(f"\n--- {purpose} prompt for {request.model} ({request.sampling.model_dump_json(exclude_none=True)})")

@@ -53,10 +53,12 @@ class _Recording:
         return Answer(key=request.key, outcome="answered", text='{"verdict": "unknown", "evidence": "", "reason": "not asked"}')
 
 
-def estimate_run(campaign: Campaign, material: Material, run_dir: Path, prices: Prices, *, batch: bool = False) -> RunEstimate:
+def estimate_run(
+    campaign: Campaign, material: Material, run_dir: Path, prices: Prices, *, batch: bool = False, prompts: Path | None = None
+) -> RunEstimate:
     """The estimate of a campaign: every wanted row once, as if each candidate were taken; calls that the run's ledger holds are free."""
     wanted = sum(campaign.generation.strata.values())
-    asked = list(_requests(campaign, material))
+    asked = list(_requests(campaign, material, prompts))
     looked_at = min(wanted, LOOKED_AT)
     with ExitStack() as stack:
         ledger = stack.enter_context(Ledger(run_dir / LEDGER, replay=True)) if (run_dir / LEDGER).exists() else ()
@@ -77,9 +79,9 @@ def estimate_run(campaign: Campaign, material: Material, run_dir: Path, prices: 
     return RunEstimate(parts, _sum(parts.values()), shown, tuple(notes))
 
 
-def _requests(campaign: Campaign, material: Material) -> Iterator[tuple[Purpose, Request]]:
+def _requests(campaign: Campaign, material: Material, prompts: Path | None) -> Iterator[tuple[Purpose, Request]]:
     recording = _Recording()
-    models = {name: Model(endpoint, recording) for name, endpoint in endpoints_of(campaign).items()}
+    models = {name: Model(endpoint, recording, prompts) for name, endpoint in endpoints_of(campaign).items()}
     generation, validation = campaign.generation, campaign.validation
     if generation.extractor in models:
         for request in extraction_requests(material.documents, models[generation.extractor]):

@@ -225,7 +225,8 @@ class Filling:
         own = stratum.first + number
         return Rejection(
             id=f"{self.benchmark}-{stratum.name}-{own:06d}", stratum=stratum.name, candidate=own, check=check, code=code,
-            message=message, tools=stratum.tools(number), calls=candidate.calls, sample=outcome if isinstance(outcome, Sample) else None,
+            message=message, tools=stratum.tools(number), calls=candidate.calls,
+            checks=candidate.verdicts, sample=outcome if isinstance(outcome, Sample) else None,
         )  # fmt: skip
 
     def _shortfall(self, stratum: Stratum) -> ShortfallError:

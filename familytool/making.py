@@ -72,8 +72,7 @@ class Making:
             return Candidate(draft)  # the decision finds it again
         graph = self._graph(plan)
         verdicts = check_sample(draft, graph, self.checks)
-        refused = settle(verdicts, [], "reject")
-        if refused.verdict != "accept" or self.writer is None:
+        if self.writer is None or any(check.verdict == "fail" for check in verdicts):
             return await self._judged(draft, graph, verdicts, ())
         return await self._phrased(draft, graph)
 
@@ -156,7 +155,7 @@ class Making:
 
 def _settled(sample: Sample, settled: Settled, verdicts: Iterable[Check], calls: tuple[str, ...]) -> Candidate:
     if settled.verdict == "review":
-        sample = sample.model_copy(update={"provenance": {**sample.provenance, "awaits_review": [settled.check]}})
+        sample = sample.model_copy(update={"provenance": {**sample.provenance, "awaits_review": list(settled.awaiting)}})
     if settled.verdict == "reject":
         return Candidate(sample, settled.check, settled.code, settled.message, tuple(verdicts), calls)
     return Candidate(sample, verdicts=tuple(verdicts), calls=calls)

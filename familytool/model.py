@@ -137,7 +137,7 @@ class Check(Record):
 class Rejection(Record):
     """A candidate that was not taken: its stratum and number, the reason, and the sample itself as evidence if it got so far.
 
-    `calls` are the ledger keys of the model calls that it took.
+    `calls` are the ledger keys of the model calls that it took, `checks` the verdicts that were reached.
     """
 
     id: str
@@ -148,6 +148,7 @@ class Rejection(Record):
     message: str
     tools: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
+    checks: tuple[Check, ...] = ()
     sample: Sample | None = None
 
 

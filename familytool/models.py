@@ -90,7 +90,7 @@ class Opened:
 
 @asynccontextmanager
 async def opened(
-    campaign: Campaign, folder: Path, spending: Spending, tell: Callable[[Event], None] | None = None
+    campaign: Campaign, folder: Path, spending: Spending, tell: Callable[[Event], None] | None = None, prompts: Path | None = None
 ) -> AsyncIterator[Opened]:
     """The campaign's models, with the ledger of a run folder.
 
@@ -106,12 +106,12 @@ async def opened(
     async with Ledger(folder / LEDGER, replay=spending.replay) as ledger:
         if spending.batch is not None:
             collecting = Collecting(ledger)
-            yield Opened({name: Model(e, collecting) for name, e in endpoints.items()}, ledger, collecting, endpoints)
+            yield Opened({name: Model(e, collecting, prompts) for name, e in endpoints.items()}, ledger, collecting, endpoints)
             return
         budget = Budget(spending.budget, spending.prices, spent=ledger.total().price)
         budget.refuse_unpriced(endpoint.id for endpoint in endpoints.values())
         async with Client(endpoints.values(), ledger, budget, tell, transport=spending.transport) as client:
-            yield Opened({name: Model(e, client) for name, e in endpoints.items()}, ledger, client, endpoints)
+            yield Opened({name: Model(e, client, prompts) for name, e in endpoints.items()}, ledger, client, endpoints)
 
 
 def take_results(folder: Path, batch: Path, prices: Prices) -> BatchReport | None:

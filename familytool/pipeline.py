@@ -36,6 +36,7 @@ from familytool.generation.preferences import small_graphs
 from familytool.graph import KnowledgeGraph
 from familytool.kgetool.score import score
 from familytool.llm.lines import Tell
+from familytool.llm.prompts import own_prompts
 from familytool.llm.requests import Purpose, Request
 from familytool.making import Candidate, Making, Plan
 from familytool.model import Sample, Tool, Triple
@@ -65,6 +66,9 @@ GENERATED = (
 
 PREVIEW_ATTEMPTS = 12
 """Candidates that a preview tries for each row it shows."""
+
+PROMPTS = ("familytool.generation", "familytool.validation")
+"""The packages whose prompt files a campaign can replace by its own."""
 
 ROW_SETTINGS = ("id", "temperature", "top_p", "seed", "max_output")
 """What of a model's settings its answers hang on; address, key and patience can change between two starts of a run."""
@@ -106,6 +110,12 @@ class Job:
         chosen = self.campaign.validation
         return chosen_checks(chosen.checks, chosen.settings, chosen.ignore, self.folder)
 
+    @property
+    def prompts(self) -> Path | None:
+        """The folder of the campaign's own prompts, if it has one."""
+        named = self.campaign.generation.prompts
+        return self.folder / named if named else None
+
     @cached_property
     def base(self) -> Base:
         """The former release that this run extends, if any (UsageError: there is none at the path, or a quota needs one)."""
@@ -144,6 +154,8 @@ class Job:
         campaign = self.campaign.model_dump(mode="json")
         campaign["models"] = {name: {k: v for k, v in model.items() if k in ROW_SETTINGS} for name, model in campaign["models"].items()}
         identity = {"campaign": campaign, "documents": documents, "family": family, "familytool": __version__}
+        if self.prompts is not None:
+            identity["prompts"] = own_prompts(self.prompts, PROMPTS)
         if self.base_path is not None:
             identity["base"] = self.base.identity()
         own = {name: source_hash(name, self.folder) for name in self.campaign.validation.checks if ":" in name}
@@ -203,7 +215,7 @@ def generate(
 async def _generate(job: Job, run: RunFolder, progress: Progress, spending: Spending, tell: Tell | None) -> Material:
     if not job.campaign.uses_models:
         return await _fill_strata(job, run, progress, None)
-    async with opened(job.campaign, run.path, spending, tell) as models:
+    async with opened(job.campaign, run.path, spending, tell, job.prompts) as models:
         try:
             return await _fill_strata(job, run, progress, models)
         except Deferred:
@@ -289,7 +301,7 @@ async def _extract(job: Job, run: RunFolder, progress: Progress, spending: Spend
     if job.campaign.generation.extractor == "rules":
         material = prepare(job)
     else:
-        async with opened(job.campaign, run.path, spending, tell) as models:
+        async with opened(job.campaign, run.path, spending, tell, job.prompts) as models:
             try:
                 material = await _prepared(job, run, models, progress)
             except Deferred:
@@ -306,7 +318,7 @@ async def _preview(job: Job, run: RunFolder, rows: int, progress: Progress, spen
     async with contextlib.AsyncExitStack() as stack:
         models = None
         if job.campaign.uses_models:
-            models = await stack.enter_async_context(opened(job.campaign, run.path, spending, tell))
+            models = await stack.enter_async_context(opened(job.campaign, run.path, spending, tell, job.prompts))
         material = await _prepared(job, run, models, progress)
         making, planner = _making(job, material, Seen(), models), Planner(material)
         strata = [name for name, wanted in job.campaign.generation.strata.items() if wanted]

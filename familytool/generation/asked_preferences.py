@@ -24,7 +24,7 @@ from familytool.generation.preference_rules import (
 from familytool.generation.schema_values import Conforms, takes_value
 from familytool.generation.usable import Parameter, parameters_by_rule
 from familytool.llm.asking import Model, Reading, ask_for, closed_object, keys_of, read_object
-from familytool.llm.prompts import delimited, prompt_text, render
+from familytool.llm.prompts import delimited, render
 from familytool.llm.requests import Request
 from familytool.model import Json, Tool
 
@@ -97,7 +97,7 @@ def extraction_requests(documents: Iterable[Tool], model: Model) -> Iterator[Req
     tools = list({fingerprint(tool): tool for tool in documents}.values())
     for tool in tools:
         if not _unaskable(tool):
-            yield model.request(extract_prompt(tool), PREFERENCES)
+            yield model.request(extract_prompt(tool, model), PREFERENCES)
     likely = [
         Candidate(tool, path, f"prefer_{parameter.kind}", "", "", parameter.kind, parameter)
         for tool in tools
@@ -105,7 +105,7 @@ def extraction_requests(documents: Iterable[Tool], model: Model) -> Iterator[Req
         if parameter.takes_fact
     ]
     for listed in _lists(likely):
-        yield model.request(filter_prompt(listed), VERDICTS)
+        yield model.request(filter_prompt(listed, model), VERDICTS)
 
 
 def _lists(candidates: list[Candidate]) -> list[list[Candidate]]:
@@ -137,10 +137,10 @@ def _document(tool: Tool) -> str:
     return json.dumps({"name": shown.name, "description": shown.description, "parameters": shown.parameters}, ensure_ascii=False)
 
 
-def extract_prompt(tool: Tool) -> str:
+def extract_prompt(tool: Tool, model: Model) -> str:
     """The question about one document: its text without our own hints, and the names that an answer may use."""
     names = ", ".join(json.dumps(path, ensure_ascii=False) for path in parameters_by_rule(tool))
-    text = prompt_text("familytool.generation", "extract")
+    text = model.template("familytool.generation", "extract")
     return render(
         text, {"names": names.replace("<", "&lt;"), "categories": ", ".join(CATEGORIES), "document": delimited("document", _document(tool))}
     )
@@ -159,7 +159,7 @@ async def _extracted(
             askable.append(tool)
 
     def job(tool: Tool) -> Callable[[], Awaitable[Reading]]:
-        return lambda: ask_for(model, extract_prompt(tool), PREFERENCES, "extract", lambda text: read_preferences(text, tool))
+        return lambda: ask_for(model, extract_prompt(tool, model), PREFERENCES, "extract", lambda text: read_preferences(text, tool))
 
     readings = await questions.in_order([job(tool) for tool in askable])
     for tool, reading in zip(askable, readings, strict=True):
@@ -192,11 +192,11 @@ def _entries(text: str, key: str, members: dict[str, type], most: int) -> list[d
     return entries
 
 
-def filter_prompt(candidates: Iterable[Candidate]) -> str:
+def filter_prompt(candidates: Iterable[Candidate], model: Model) -> str:
     """The question about a list of candidates, numbered from 1."""
     lines = [json.dumps({"number": number, "relation": c.relation, "tool": c.tool.name[:100], "parameter": c.path[:100], **_about(c.parameter)},
                         ensure_ascii=False) for number, c in enumerate(candidates, 1)]  # fmt: skip
-    return render(prompt_text("familytool.generation", "filter"), {"candidates": delimited("candidates", "\n".join(lines))})
+    return render(model.template("familytool.generation", "filter"), {"candidates": delimited("candidates", "\n".join(lines))})
 
 
 def _about(parameter: Parameter | None) -> dict[str, Json]:
@@ -224,7 +224,7 @@ async def _judged(
     lists = _lists(candidates)
 
     def job(listed: list[Candidate]) -> Callable[[], Awaitable[Reading]]:
-        return lambda: ask_for(model, filter_prompt(listed), VERDICTS, "filter", lambda text: read_verdicts(text, len(listed)))
+        return lambda: ask_for(model, filter_prompt(listed, model), VERDICTS, "filter", lambda text: read_verdicts(text, len(listed)))
 
     readings = await questions.in_order([job(listed) for listed in lists])
     kept: list[Candidate] = []

@@ -11,17 +11,17 @@ from familytool.generation.preference_rules import Candidate, derived_relation, 
 from familytool.generation.schema_values import Conforms
 from familytool.generation.usable import MIN_VALUES, Parameter
 from familytool.llm.asking import Model, Reading, ask_for, closed_object, keys_of, read_object
-from familytool.llm.prompts import delimited, prompt_text, render
+from familytool.llm.prompts import delimited, render
 
 VALUES = closed_object({"values": {"type": "array", "items": {"type": "string"}}})
 
 
-def values_prompt(relation: NewRelation, parameters: Iterable[tuple[Candidate, Parameter]], wanted: int) -> str:
+def values_prompt(relation: NewRelation, parameters: Iterable[tuple[Candidate, Parameter]], wanted: int, model: Model) -> str:
     """The question for the values of a new kind; at most four different parameters are shown."""
     shown = list(dict.fromkeys(json.dumps({"tool": c.tool.name[:100], "parameter": c.path[:100], "schema": p.schema}, ensure_ascii=False)[:1500]
                                for c, p in parameters))[:4]  # fmt: skip
     slots = {"relation": relation.relation, "wording": relation.wordings[0], "wanted": str(wanted)}
-    return render(prompt_text("familytool.generation", "values"), {**slots, "parameters": delimited("parameters", "\n".join(shown))})
+    return render(model.template("familytool.generation", "values"), {**slots, "parameters": delimited("parameters", "\n".join(shown))})
 
 
 def read_values(text: str) -> list[str]:
@@ -47,7 +47,7 @@ async def ask_values(
 
     def job(uses: list[tuple[Candidate, Parameter]]) -> Callable[[], Awaitable[Reading]]:
         first = uses[0][0]
-        prompt = values_prompt(derived_relation(first.kind, first.relation, first.category), uses, wanted)
+        prompt = values_prompt(derived_relation(first.kind, first.relation, first.category), uses, wanted, model)
         return lambda: ask_for(model, prompt, VALUES, "extract", read_values)
 
     readings = await questions.in_order([job(uses) for uses in new.values()])

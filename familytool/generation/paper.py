@@ -21,7 +21,7 @@ from familytool.generation.usable import status_of
 from familytool.generation.written import Written
 from familytool.kgetool.parse import parse_calls
 from familytool.llm.asking import ATTEMPTS, Model, ask_for, closed_object, read_object
-from familytool.llm.prompts import delimited, prompt_hash, prompt_text, render
+from familytool.llm.prompts import delimited, prompt_hash, render
 from familytool.llm.requests import Request
 from familytool.model import Json, Sample, Tool, ToolCall
 from familytool.phrasing import fault
@@ -57,6 +57,7 @@ class _Task:
     documents: tuple[Tool, ...]
     offered: tuple[Tool, ...]
     style: str
+    model: Model
 
     @property
     def tools(self) -> str:
@@ -64,7 +65,7 @@ class _Task:
 
     def query_prompt(self) -> str:
         return render(
-            prompt_text(PACKAGE, "query_from_graph"),
+            self.model.template(PACKAGE, "query_from_graph"),
             {
                 "speaker": self.small.speaker,
                 "needs": _needs(self.order),
@@ -76,7 +77,7 @@ class _Task:
 
     def answer_prompt(self, query: str) -> str:
         return render(
-            prompt_text(PACKAGE, "answer"),
+            self.model.template(PACKAGE, "answer"),
             {
                 "speaker": self.small.speaker,
                 "tool": self.tools,
@@ -98,7 +99,7 @@ async def write_from_graph(order: Order, world: World, catalogue: Catalogue, mod
     A request for a tool that is not offered (`no_tool`) is written with no facts to look up and has no second call; one that needs no
     facts (`no_graph`) is written from the tool alone.
     """
-    task = _prepare(order, world, catalogue)
+    task = _prepare(order, world, catalogue, model)
     if isinstance(task, NotBuilt):
         return Written(task)
     prompt = task.query_prompt()
@@ -125,7 +126,7 @@ async def write_from_graph(order: Order, world: World, catalogue: Catalogue, mod
 
 def paper_requests(order: Order, world: World, catalogue: Catalogue, model: Model) -> list[Request]:
     """What an order would ask first, for an estimate: the query, and the answer to a placeholder; none where nothing would be asked."""
-    task = _prepare(order, world, catalogue)
+    task = _prepare(order, world, catalogue, model)
     if isinstance(task, NotBuilt):
         return []
     requests = [model.request(task.query_prompt(), QUERY_SCHEMA, ATTEMPTS * order.number)]
@@ -134,7 +135,7 @@ def paper_requests(order: Order, world: World, catalogue: Catalogue, model: Mode
     return requests
 
 
-def _prepare(order: Order, world: World, catalogue: Catalogue) -> _Task | NotBuilt:
+def _prepare(order: Order, world: World, catalogue: Catalogue, model: Model) -> _Task | NotBuilt:
     documents = tuple(catalogue.pool[tool.name] for tool in order.tools)
     longest = max(documents, key=lambda document: len(_as_text(document)))
     if len(_as_text(longest)) > LONGEST_DOCUMENT:
@@ -146,7 +147,7 @@ def _prepare(order: Order, world: World, catalogue: Catalogue) -> _Task | NotBui
     if isinstance(offered, NotBuilt):
         return offered
     style = random.Random(f"{order.seed}/{order.stratum}/{order.number}/style").choice(STYLES)
-    return _Task(order, small, documents, offered, style)
+    return _Task(order, small, documents, offered, style, model)
 
 
 def _as_text(tool: Tool) -> str:
@@ -279,6 +280,6 @@ def _sample(task: _Task, world: World, model: Model, query: str, calls: tuple[To
             "documents": [status_of(tool.tool) for tool in order.tools],
             "tools": [tool.name for tool in order.tools],
             "small_graph": [[t.head, t.relation, t.tail] for t in task.small.graph],
-            "prompts": {name: prompt_hash(PACKAGE, name) for name in prompts},
+            "prompts": {name: prompt_hash(PACKAGE, name, model.prompts) for name in prompts},
         },
     )

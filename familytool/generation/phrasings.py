@@ -18,7 +18,7 @@ from familytool.generation.samples import MAX_WORDS, MIN_WORDS, NotBuilt
 from familytool.generation.statements import statements
 from familytool.generation.styles import styles
 from familytool.llm.asking import Model, Reading, ask_for, closed_object, read_object
-from familytool.llm.prompts import delimited, prompt_hash, prompt_text, render
+from familytool.llm.prompts import delimited, prompt_hash, render
 from familytool.llm.requests import Request
 from familytool.model import Json, Sample, Tool
 from familytool.phrasing import fault, spoken_forms
@@ -46,7 +46,7 @@ class Phrasing:
 
 async def phrase(draft: Sample, seed: int, n: int, model: Model) -> list[Phrasing]:
     """`n` phrasings of a draft, asked for together, in the order of their styles."""
-    prompts = _prompts(draft, seed, n)
+    prompts = _prompts(draft, seed, n, model)
     asked = [
         asyncio.ensure_future(ask_for(model, prompt, SCHEMA, "query", read_query, sample_index=number, of=n))
         for number, (_, prompt) in enumerate(prompts)
@@ -64,7 +64,7 @@ async def phrase(draft: Sample, seed: int, n: int, model: Model) -> list[Phrasin
 
 def phrase_requests(draft: Sample, seed: int, n: int, model: Model) -> list[Request]:
     """What `phrase` asks if every answer can be read at once."""
-    return [model.request(prompt, SCHEMA, number) for number, (_, prompt) in enumerate(_prompts(draft, seed, n))]
+    return [model.request(prompt, SCHEMA, number) for number, (_, prompt) in enumerate(_prompts(draft, seed, n, model))]
 
 
 def read_query(text: str) -> str:
@@ -84,7 +84,7 @@ def asked_tools(sample: Sample) -> list[str]:
     return [clause["tool"] for clause in sample.provenance.get("wording") or ()] or list(sample.provenance.get("tools", ()))
 
 
-def _prompts(draft: Sample, seed: int, n: int) -> list[tuple[str, str]]:
+def _prompts(draft: Sample, seed: int, n: int, model: Model) -> list[tuple[str, str]]:
     """(style, prompt) of each phrasing; they hang on the seed and the draft's place in its stratum."""
     origin = draft.provenance
     rng = random.Random(f"{seed}/{origin.get('stratum', '')}/{origin.get('candidate', draft.id)}/styles")
@@ -98,7 +98,7 @@ def _prompts(draft: Sample, seed: int, n: int) -> list[tuple[str, str]]:
         "unsaid": "Never said:\n" + _delimited("unsaid", "\n".join(unsaid) or "nothing"),
         "draft": _delimited("draft", draft.query),
     }
-    template = prompt_text(PACKAGE, "phrase")
+    template = model.template(PACKAGE, "phrase")
     return [(style, render(template, {**parts, "style": style})) for style in styles(rng, n)]
 
 
@@ -176,7 +176,7 @@ def _phrased(draft: Sample, reading: Reading, style: str, model: Model) -> Sampl
         "writer": model.id,
         "style": style,
         "tools": asked_tools(draft),
-        "prompts": {"phrase": prompt_hash(PACKAGE, "phrase")},
+        "prompts": {"phrase": prompt_hash(PACKAGE, "phrase", model.prompts)},
     }
     if query.casefold() == draft.query.casefold():
         origin["unchanged"] = True

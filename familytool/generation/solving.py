@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from familytool.kinship import KIN_RELATIONS, Relations, find_mentions
 from familytool.llm.asking import Model, ask_for, closed_object, read_object
-from familytool.llm.prompts import delimited, prompt_text, render
+from familytool.llm.prompts import delimited, render
 from familytool.llm.requests import Request
 from familytool.model import Check, Finding, Sample, Verdict
 
@@ -26,7 +26,9 @@ async def solve(sample: Sample, relations: list[str], solver: Model) -> tuple[Ch
     A chain that is the beginning of another one is told by that one (who looks up the wife's doctor looks up the wife), in the answer
     as in the golden chains. The order of chains, and a chain that is told twice, tell nothing.
     """
-    reading = await ask_for(solver, _prompt(sample, relations), SCHEMA, "solve", lambda text: read_paths(text, sample.speaker, relations))
+    reading = await ask_for(
+        solver, _prompt(sample, relations, solver), SCHEMA, "solve", lambda text: read_paths(text, sample.speaker, relations)
+    )
     if reading.code:
         return _check(sample, solver, "unknown", Finding(code=reading.code, path="/query", message=reading.message)), reading.keys
     golden = _longest({path.relations for path in sample.golden_paths})
@@ -43,7 +45,7 @@ async def solve(sample: Sample, relations: list[str], solver: Model) -> tuple[Ch
 
 def solve_requests(sample: Sample, relations: list[str], solver: Model) -> list[Request]:
     """What `solve` asks if the answer can be read at once."""
-    return [solver.request(_prompt(sample, relations), SCHEMA)]
+    return [solver.request(_prompt(sample, relations, solver), SCHEMA)]
 
 
 def read_paths(text: str, speaker: str, relations: list[str]) -> set[Relations]:
@@ -71,10 +73,10 @@ def read_paths(text: str, speaker: str, relations: list[str]) -> set[Relations]:
     return found
 
 
-def _prompt(sample: Sample, relations: list[str]) -> str:
+def _prompt(sample: Sample, relations: list[str], solver: Model) -> str:
     parts = {"relations": ", ".join(relations), "speaker": sample.speaker, "request": sample.query}
     return render(
-        prompt_text("familytool.generation", "solve"),
+        solver.template("familytool.generation", "solve"),
         {name: delimited(name, text.replace("<", "&lt;")) for name, text in parts.items()},
     )
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from familytool.kgetool.strict_json import TextError, parse_json
 from familytool.llm.endpoint import Endpoint
-from familytool.llm.prompts import chat
+from familytool.llm.prompts import chat, prompt_text
 from familytool.llm.requests import Answer, Purpose, Request, Sampling
 from familytool.model import Json
 
@@ -34,6 +35,12 @@ class Model:
 
     endpoint: Endpoint
     asks: Asks
+    prompts: Path | None = None
+    """A folder with prompt files of the campaign's own, which stand in for the package's of the same name."""
+
+    def template(self, package: str, name: str) -> str:
+        """The text of a prompt file: the campaign's own, or the package's."""
+        return prompt_text(package, name, self.prompts)
 
     @property
     def id(self) -> str:

@@ -33,6 +33,15 @@ CODES: dict[str, str] = {
     "name_anomaly": "A name in the graph is unlike the other values of its relation.",
     "golden_not_given": "The set says that a call is right, and does not give it (it cannot be checked, and is no defect).",
     "unused_edge": "A fact of the graph that no golden chain needs (a distractor, not a defect).",
+    "judged_invalid": "A model says that the query is no clear request.",
+    "judged_mismatch": "A model says that the query does not ask for exactly these calls.",
+    "judged_infeasible": "A model says that the calls are not the only right answer.",
+    "evidence_not_found": "The judge quotes words that it was not shown, so its verdict is unknown.",
+    "unparsed_verdict": "The judge's answer has no verdict that can be read.",
+    "judge_undecided": "The judge cannot tell, or no verdict has more than half of the votes.",
+    "model_refused": "A model refused to answer.",
+    "model_empty": "A model answered with nothing.",
+    "model_cut": "A model's answer was cut at its output limit.",
     "legal_by_default": "An argument breaks its schema and is legal all the same, as the document's own default or null (no defect).",
 }
 """Code -> meaning. A check of a campaign's own may add codes that are not here."""

@@ -21,7 +21,7 @@ from typing import Literal, NamedTuple
 from familytool.graph import KnowledgeGraph
 from familytool.kgetool.strict_json import shown
 from familytool.llm.asking import Model, Reading, ask_for, closed_object, keys_of
-from familytool.llm.prompts import delimited, prompt_text, render
+from familytool.llm.prompts import delimited, render
 from familytool.model import Check, Finding, Json, Sample, Tool, Verdict
 from familytool.validation.chains import ends_of, known_graph
 from familytool.validation.codes import HARMLESS
@@ -77,7 +77,7 @@ async def judge_sample(sample: Sample, graph: KnowledgeGraph, model: Model, judg
     `{"evidence": "...", "votes": {"pass": 0, "fail": 1, "unknown": 0}}`. A refusal, an answer that cannot be read in two tries, and a
     quote that does not occur in what was shown are votes for unknown. Where the golden calls are not given, only the query is judged.
     """
-    asked = questions(sample, graph)
+    asked = questions(sample, graph, model)
     waiting = [
         asyncio.ensure_future(ask_for(model, question.prompt, SCHEMA, "judge", read_verdict, sample_index=number, of=judges))
         for question in asked
@@ -98,16 +98,16 @@ async def judge_sample(sample: Sample, graph: KnowledgeGraph, model: Model, judg
     return checks, keys_of(readings)
 
 
-def questions(sample: Sample, graph: KnowledgeGraph) -> list[Question]:
+def questions(sample: Sample, graph: KnowledgeGraph, model: Model) -> list[Question]:
     """What is asked about a sample, in the order of its checks."""
     parts = {"request": sample.query}
-    found = [_question("query", "/query", "judged_invalid", parts)]
+    found = [_question(model, "query", "/query", "judged_invalid", parts)]
     if sample.kind == "no_tool":
         offered = {**parts, "tools": _documents(sample.candidate_tools, [])}
         return [
             *found,
-            _question("intent", "/query", "judged_mismatch", parts, "intent_no_tool"),
-            _question("feasibility", "/candidate_tools", "judged_infeasible", offered, "feasibility_no_tool"),
+            _question(model, "intent", "/query", "judged_mismatch", parts, "intent_no_tool"),
+            _question(model, "feasibility", "/candidate_tools", "judged_infeasible", offered, "feasibility_no_tool"),
         ]
     if not sample.calls or sample.provenance.get("unparsed"):
         return found
@@ -116,14 +116,18 @@ def questions(sample: Sample, graph: KnowledgeGraph) -> list[Question]:
     called = [tool for tool in sample.candidate_tools if tool.name in names]
     return [
         *found,
-        _question("intent", "/calls", "judged_mismatch", {**parts, "facts": _facts(sample, graph), "tools": _documents(called, names)}),
-        _question("feasibility", "/candidate_tools", "judged_infeasible", {**parts, "tools": _documents(sample.candidate_tools, names)}),
+        _question(
+            model, "intent", "/calls", "judged_mismatch", {**parts, "facts": _facts(sample, graph), "tools": _documents(called, names)}
+        ),
+        _question(
+            model, "feasibility", "/candidate_tools", "judged_infeasible", {**parts, "tools": _documents(sample.candidate_tools, names)}
+        ),
     ]
 
 
-def _question(check: str, path: str, fail: str, parts: dict[str, str], name: str = "") -> Question:
+def _question(model: Model, check: str, path: str, fail: str, parts: dict[str, str], name: str = "") -> Question:
     prompt = render(
-        prompt_text("familytool.validation", f"judge_{name or check}"), {part: _shown(part, text) for part, text in parts.items()}
+        model.template("familytool.validation", f"judge_{name or check}"), {part: _shown(part, text) for part, text in parts.items()}
     )
     return Question(check, path, fail, prompt, tuple(text for part, text in parts.items() if part != "calls"))
 
