@@ -347,7 +347,7 @@ def _show_estimate(job: Any, run_dir: Path | None, spending: Any) -> None:
     for purpose, part in found.by_purpose.items():
         typer.echo(f"  {purpose:<8} {_estimated(part)}")
     typer.echo(f"  {'all':<8} {_estimated(found.total)}")
-    for line in found.notes:
+    for line in (*found.measured, *found.notes):
         typer.echo(f"  {line}")
     typer.echo("Nothing was written and no model was asked; the same command without --dry-run makes it.")
 

@@ -18,6 +18,7 @@ from familytool.generation.phrasings import phrase_requests
 from familytool.generation.planning import Planner
 from familytool.generation.samples import NotBuilt, Order
 from familytool.generation.solving import solve_requests
+from familytool.llm.accounts import Totals
 from familytool.llm.asking import Model
 from familytool.llm.budget import Estimate, estimate
 from familytool.llm.ledger import Ledger
@@ -34,10 +35,11 @@ LOOKED_AT = 300
 
 @dataclass(frozen=True)
 class RunEstimate:
-    """Calls, tokens and money by purpose and in all; one prompt of each of the first three purposes; and what to know about it."""
+    """Calls, tokens and money by purpose and in all; what calls in the run's ledger (of a preview, say) let expect; one prompt of each of the first three purposes; and what to know about it."""
 
     by_purpose: dict[str, Estimate]
     total: Estimate
+    measured: tuple[str, ...]
     prompts: tuple[tuple[str, Request], ...]
     notes: tuple[str, ...]
 
@@ -63,11 +65,15 @@ def estimate_run(
     with ExitStack() as stack:
         ledger = stack.enter_context(Ledger(run_dir / LEDGER, replay=True)) if (run_dir / LEDGER).exists() else ()
         parts: dict[str, Estimate] = {}
+        known = ledger.totals("purpose") if isinstance(ledger, Ledger) else {}
         for purpose in dict.fromkeys(purpose for purpose, _ in asked):
             part = estimate((r for p, r in asked if p == purpose), prices, answered=ledger, batch=batch)
             parts[purpose] = part if purpose in ("extract", "filter") else _scaled(part, wanted, looked_at)
     first = dict(reversed(asked))
-    notes = ["from one byte in ten to one in every token of prompt and output; candidates that are rejected come on top of this"]
+    notes = [
+        "least: a token for every six bytes of prompt and one of output; most: a token for every byte and the largest output; "
+        "candidates that are rejected come on top"
+    ]
     if looked_at < wanted:
         notes.append(f"prompts of {looked_at:,} candidates were made, the rest is counted in proportion")
     if campaign.generation.extractor != "rules":
@@ -76,7 +82,21 @@ def estimate_run(
         )
     order: list[Purpose] = ["extract", "query", "answer", "solve", "judge"]
     shown = tuple((purpose, first[purpose]) for purpose in sorted(first, key=lambda p: order.index(p) if p in order else 9))[:3]
-    return RunEstimate(parts, _sum(parts.values()), shown, tuple(notes))
+    return RunEstimate(parts, _sum(parts.values()), tuple(_measured(parts, known)), shown, tuple(notes))
+
+
+def _measured(parts: dict[str, Estimate], known: dict[str, Totals]) -> Iterator[str]:
+    """What the calls of an estimate will take if they are like those that were made."""
+    tokens, price, made = 0.0, Decimal(0), 0
+    for purpose, part in parts.items():
+        total = known.get(purpose)
+        if total is None or not total.calls:
+            return
+        made += total.calls
+        tokens += part.calls * (total.prompt_tokens + total.output_tokens) / total.calls
+        price += part.calls * total.price / total.calls
+    money = f" and ${price:.2f}" if price else ""
+    yield f"likely: {tokens:,.0f} tokens{money}, if the calls are like the {made:,} that this run folder's ledger has"
 
 
 def _requests(campaign: Campaign, material: Material, prompts: Path | None) -> Iterator[tuple[Purpose, Request]]:
