@@ -169,7 +169,7 @@ class GenerationSection(Section):
         16,
         ge=1,
         le=4096,
-        description="Candidates in work at once where models write; a candidate is planned when the one so far before is decided.",
+        description="Candidates in work at once at most, where models are asked; rows hang on it, so it is an edit to change it.",
     )
     twin_share: float = Field(
         0.0,

@@ -1,8 +1,8 @@
 """Fills the strata: candidates planned in number order, made at the same time within a window, and decided in number order.
 
-So the rows depend neither on speed nor on faults nor on where a run was interrupted (house rules, section 3): candidate n is planned from
-what was decided up to candidate n - window and from the tools of those in between; duplicates, quotas and fullness are judged when its turn
-comes. The candidates that were in work when a stratum became full are the look-ahead's waste; their calls are in the ledger.
+So the rows depend neither on speed nor on faults nor on where a run was interrupted (house rules, section 3): the next candidates are planned
+right after each decision, from the decisions so far and the tools of those in work; duplicates, quotas and fullness are judged when a candidate's
+turn comes. The candidates that are in work when a stratum becomes full are the look-ahead's waste; their calls are in the ledger.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import hashlib
 import json
+import math
 import threading
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
@@ -64,98 +65,79 @@ def tools_of(sample: Sample) -> tuple[str, ...]:
 class Stratum:
     """The candidates of one stratum: which is planned next, which is decided next.
 
-    `start` is the number of rows accepted before this stratum, `first` the number of its first candidate (those below are a former
-    release's).
+    After each decision as many candidates are planned as the window holds and as the rows that are lacking are likely to need, so what is
+    planned follows from the decisions alone. `start` is the number of rows accepted before this stratum, `first` the number of its first
+    candidate (those below are a former release's).
     """
 
     def __init__(
         self, name: str, wanted: int, limit: int, window: int, planner: Planner, *, twin_share: float = 0.0, start: int = 0, first: int = 0
     ) -> None:
         self.name, self.wanted, self.limit, self.window = name, wanted, limit, window
-        self.planner, self.twin_share, self.first = planner, twin_share, first
-        self.decisions: list[Decision] = []
-        self.planned = 0
-        self._known = [start]  # accepted rows of the run after so many decisions of this stratum
+        self.planner, self.twin_share, self.first, self.start = planner, twin_share, first, start
+        self.planned = self.decided = self.accepted = 0
         self.is_infeasible = False
-        self._applied = 0
         self._twins: deque[Sample] = deque()
-        self._in_work: dict[int, tuple[str, ...]] = {}
-
-    @property
-    def accepted(self) -> int:
-        """Accepted rows of this stratum."""
-        return self._known[-1] - self._known[0]
+        self._in_work: dict[int, Plan] = {}
 
     @property
     def is_full(self) -> bool:
         """Whether enough rows are accepted."""
         return self.accepted >= self.wanted
 
-    def resume(self, decisions: list[Decision]) -> None:
-        """Take up what was decided before, candidate by candidate, as it was planned then."""
+    def resume(self, decisions: list[Decision]) -> Iterator[Plan]:
+        """Take up what was decided before, planning again as it was planned then; the plans that were in work and are not decided."""
         for decision in decisions:
-            self._next_twin(self.planned)
-            self.planned += 1
-            self._count(decision)
+            self.plan_all()
+            self.decide(decision)
+        yield from (self._in_work[number] for number in sorted(self._in_work))
 
-    def plan(self) -> Plan | None:
-        """The next candidate; None while the window is used, when the stratum is full, and where it is infeasible."""
-        number = self.planned
-        if self.is_full or self.is_infeasible or number - len(self.decisions) >= self.window:
-            return None
-        twin_of = self._next_twin(number)
-        pending = Counter(name for tools in self._pending() for name in tools)
-        order: Order | None
-        if twin_of is not None:
-            order = self.planner.twin_order(self.name, self.first + number, twin_of, tools_of(twin_of))
-        else:
-            order = self.planner.order(self.name, self.first + number, pending) if number < self.limit else None
-        if order is None:
-            self.is_infeasible = True
-            return None
-        self.planned += 1
-        self._in_work[number] = tuple(tool.name for tool in order.tools)
-        return Plan(order, twin_of, self._known[max(0, number - self.window + 1)])
+    def plan_all(self) -> list[Plan]:
+        """The candidates to begin with now."""
+        plans: list[Plan] = []
+        while not self.is_full and not self.is_infeasible and self.planned - self.decided < self._most():
+            plan = self._plan(self.planned)
+            if plan is None:
+                self.is_infeasible = True
+            else:
+                self._in_work[self.planned] = plan
+                self.planned += 1
+                plans.append(plan)
+        return plans
 
     def tools(self, number: int) -> tuple[str, ...]:
         """The tools of a candidate in work."""
-        return self._in_work[number]
+        return tuple(tool.name for tool in self._in_work[number].order.tools)
 
     def decide(self, decision: Decision) -> None:
         """Count the verdict on the candidate whose turn it is."""
-        self._in_work.pop(len(self.decisions), None)
-        self._count(decision)
+        self._in_work.pop(self.decided, None)
+        self.decided += 1
+        self.accepted += decision.taken
+        self.planner.record(self.name, decision.tools, decision.taken, decision.novelty)
+        if decision.twinned is not None:
+            self._twins.append(decision.twinned)
 
     def misfit(self, tools: tuple[str, ...], novelty: frozenset[str]) -> str:
         """Why a finished row has no place in the quotas, now that all before it are decided, or ""."""
-        taken = [d for d in self.decisions[self._applied :] if d.taken]
-        unrecorded: Counter[int] = Counter()
-        for decision in taken:
-            unrecorded.update(self.planner.counted(self.name, decision.tools, decision.novelty))
-        return self.planner.misfit(self.name, tools, novelty, unrecorded, len(taken))
+        return self.planner.misfit(self.name, tools, novelty)
 
-    def close(self) -> None:
-        """Let the planner know of all decisions: the next stratum plans with them."""
-        self._apply(len(self.decisions))
+    def _most(self) -> int:
+        """How many candidates may be in work: those that the lacking rows need at the rate of acceptance so far, at most the window."""
+        rate = max(0.25, (self.accepted + 1) / (self.decided + 1))
+        return min(self.window, math.ceil((self.wanted - self.accepted) / rate))
 
-    def _count(self, decision: Decision) -> None:
-        self.decisions.append(decision)
-        self._known.append(self._known[-1] + decision.taken)
-
-    def _next_twin(self, number: int) -> Sample | None:
-        self._apply(max(self._applied, number - self.window + 1))
-        return self._twins.popleft() if self._twins else None
-
-    def _apply(self, up_to: int) -> None:
-        for decision in self.decisions[self._applied : up_to]:
-            self.planner.record(self.name, decision.tools, decision.taken, decision.novelty)
-            if decision.twinned is not None:
-                self._twins.append(decision.twinned)
-        self._applied = max(self._applied, min(up_to, len(self.decisions)))
-
-    def _pending(self) -> Iterator[tuple[str, ...]]:
-        yield from (decision.tools for decision in self.decisions[self._applied :])
-        yield from self._in_work.values()
+    def _plan(self, number: int) -> Plan | None:
+        twin_of = self._twins.popleft() if self._twins else None
+        order: Order | None
+        if twin_of is not None:
+            order = self.planner.twin_order(self.name, self.first + number, twin_of, tools_of(twin_of))
+        elif number < self.limit:
+            pending = Counter(tool.name for plan in self._in_work.values() for tool in plan.order.tools)
+            order = self.planner.order(self.name, self.first + number, pending)
+        else:
+            order = None
+        return None if order is None else Plan(order, twin_of, self.start + self.accepted)
 
 
 @dataclass
@@ -177,23 +159,22 @@ class Filling:
             ShortfallError: the stratum is infeasible.
             Exception: what making a candidate raised, when its turn came; all before it is decided and kept.
         """
-        stratum.resume(self.history.get(stratum.name, []))
+        plans = list(stratum.resume(self.history.get(stratum.name, [])))
         tasks: dict[int, asyncio.Task[Candidate]] = {}
         with contextlib.ExitStack() as stack:
             files = [stack.enter_context(self.run.appender(name)) for name in FILES]
             try:
                 while not stratum.is_full:
-                    while (plan := stratum.plan()) is not None:
+                    for plan in (*plans, *stratum.plan_all()):
                         tasks[plan.order.number - stratum.first] = asyncio.ensure_future(self.make(plan))
-                    number = len(stratum.decisions)
+                    plans, number = [], stratum.decided
                     if number not in tasks:
                         raise self._shortfall(stratum)
                     candidate = await tasks.pop(number)
                     self._decide(stratum, number, candidate, files)
             finally:
                 await _given_up(tasks.values())
-        stratum.close()
-        return stratum.planned - len(stratum.decisions)
+        return stratum.planned - stratum.decided
 
     def _decide(self, stratum: Stratum, number: int, candidate: Candidate, files: list[Appender]) -> None:
         samples, rejected, checks = files
@@ -238,7 +219,7 @@ class Filling:
         if reasons["unknown"] * 2 > sum(reasons.values()):
             way = "rules cannot tell: name a model as validation.judge with on_unknown = 'judge', or set on_unknown = 'review'"
         return ShortfallError(
-            f"stratum {stratum.name}: {stratum.accepted} of {stratum.wanted} rows after {len(stratum.decisions)} candidates, {lacking} are lacking "
+            f"stratum {stratum.name}: {stratum.accepted} of {stratum.wanted} rows after {stratum.decided} candidates, {lacking} are lacking "
             f"(rejected: {told}); {way}."
         )
 

@@ -106,8 +106,17 @@ def test_a_run_that_broke_and_goes_on_ends_with_the_same_rows(
 
 
 def test_candidates_in_vain_are_counted_and_none_are_made_one_by_one(job: pipeline.Job, tmp_path: Path) -> None:
-    assert fill(job, tmp_path / "one", 1) == 0
-    assert 0 < fill(job, tmp_path / "many", 8) <= 7 * len(STRATA)
+    def choosy(make: Callable[[Plan], Awaitable[Candidate]]) -> Callable[[Plan], Awaitable[Candidate]]:
+        async def made(plan: Plan) -> Candidate:
+            candidate = await make(plan)
+            is_refused = candidate.is_good and plan.order.number % 3 == 0
+            return Candidate(candidate.outcome, "judge", "judged_mismatch", "not so") if is_refused else candidate
+
+        return made
+
+    assert fill(job, tmp_path / "one", 1, choosy) == 0
+    assert fill(job, tmp_path / "easy", 16) == 0, "as many are in work as rows are lacking"
+    assert 0 < fill(job, tmp_path / "many", 16, choosy) <= 15 * len(STRATA)
 
 
 def test_a_row_accepted_meanwhile_makes_another_one_a_duplicate_when_its_turn_comes(job: pipeline.Job, tmp_path: Path) -> None:

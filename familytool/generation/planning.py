@@ -67,7 +67,7 @@ class Planner:
     def order(self, stratum: str, number: int, pending: Counter[str] | None = None) -> Order | None:
         """What candidate `number` is to be; None where no tool is left for this stratum.
 
-        `pending` counts the tools of candidates whose verdict is not recorded yet: they weigh as if they were accepted.
+        `pending` counts the tools of candidates in work: they weigh as if they were accepted.
         """
         lengths = self._lengths(stratum, number)
         tools: list[UsableTool] = []
@@ -145,23 +145,19 @@ class Planner:
             return set()
         return {t.name for t in self.material.tools for quota, _ in lacking if self._names(quota, t.name)}
 
-    def misfit(self, stratum: str, tools: Iterable[str], novelty: frozenset[str], unrecorded: Counter[int], taken: int) -> str:
-        """Why a finished row has no place in the quotas any more, or "".
-
-        Args:
-            unrecorded: what accepted rows count for quotas that are not recorded yet; `taken` is how many of them there are.
-        """
+    def misfit(self, stratum: str, tools: Iterable[str], novelty: frozenset[str]) -> str:
+        """Why a finished row has no place in the quotas any more, or ""."""
         counted = self.counted(stratum, tools, novelty)
         for number, quota in enumerate(self.quotas):
-            if quota.at_most is not None and counted[number] and self.filled[number] + unrecorded[number] >= quota.at_most:
+            if quota.at_most is not None and counted[number] and self.filled[number] >= quota.at_most:
                 return f"the quota of {quota.told} is full ({quota.at_most} rows)"
         lacking = {
-            number: quota.at_least - self.filled[number] - unrecorded[number]
+            number: quota.at_least - self.filled[number]
             for number, quota in enumerate(self.quotas)
             if quota.novelty is not None and quota.stratum in (None, stratum)
         }
         lacking = {number: owed for number, owed in lacking.items() if owed > 0}
-        left = (self.left[stratum] if all(self.quotas[n].stratum == stratum for n in lacking) else sum(self.left.values())) - taken
+        left = self.left[stratum] if all(self.quotas[n].stratum == stratum for n in lacking) else sum(self.left.values())
         if lacking and sum(lacking.values()) >= left and not any(counted[number] for number in lacking):
             return f"all rows that are left are owed to the quotas of {', '.join(self.quotas[number].told for number in lacking)}"
         return ""
