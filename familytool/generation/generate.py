@@ -86,13 +86,14 @@ def merged(world: World, graph: KnowledgeGraph) -> World:
     """A family with the facts of a former graph first, and of its own those that contradict none and repeat no value.
 
     Raises:
-        UsageError: the former graph is about other people.
+        UsageError: the former graph tells of relatives whom this family does not have.
     """
-    former = {triple.head for triple in graph if triple.relation in KIN_RELATIONS}
-    if former - set(world.people):
-        other = ", ".join(sorted(former - set(world.people))[:3])
+    kin = set(world.graph)
+    other = next((triple for triple in graph if triple.relation in KIN_RELATIONS and triple not in kin), None)
+    if other is not None:
         raise UsageError(
-            f"--base: its graph '{graph.graph_id}' has other people ({other}); give the campaign another name for another family."
+            f"--base: its graph '{graph.graph_id}' is about another family ({other.head} has {other.tail} as {other.relation}); "
+            "keep the campaign's seed and family, or give the campaign another name."
         )
     known = {(triple.head, triple.relation) for triple in graph}
     values = set(graph.nodes)
