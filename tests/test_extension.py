@@ -28,11 +28,11 @@ strata = {{ {strata} }}
 """
 
 
-def write(folder: Path, strata: str, attributes: int = 14, more: str = "", name: str = "grown", people: str = "") -> Path:
+def write(folder: Path, strata: str, attributes: int = 14, more: str = "", name: str = "grown", seed: str = "seed = 3") -> Path:
     write_small(folder)
     path = folder / "campaign.toml"
     text = CAMPAIGN.format(name=name, strata=strata, attributes=attributes, more=more)
-    path.write_text(text.replace("people = 6", people or "people = 6"), encoding="utf-8")
+    path.write_text(text.replace("seed = 3", seed), encoding="utf-8")
     return path
 
 
@@ -123,7 +123,7 @@ def test_a_quota_that_cannot_be_met_is_a_shortfall(former: Path, tmp_path: Path)
 )
 def test_a_base_that_cannot_be_extended_is_told(former: Path, tmp_path: Path, words: list[str], said: str) -> None:
     more = "" if words else 'quotas = [{ novelty = "unseen_tool", at_least = 1 }]'
-    campaign = write(tmp_path, "hop1 = 5", 14, more, people="people = 9" if words else "")
+    campaign = write(tmp_path, "hop1 = 5", 14, more, seed="seed = 4" if words else "seed = 3")
     done = familytool("generate", campaign, *(str(former) if word == "FORMER" else word for word in words), cwd=tmp_path)
     assert done.returncode in (1, 2)
     assert "Traceback" not in done.stderr

@@ -34,6 +34,8 @@ def read_records(path: Path, rejected: list[str]) -> Iterator[tuple[str, Json]]:
 
     A line that is no JSON goes into `rejected` with its place; a file that is neither is a FamilytoolError.
     """
+    if path.is_dir():
+        raise FamilytoolError(f"{path}: this is a folder, and the format is one file; name a file in it.")
     try:
         if _is_lines(path):
             with path.open(encoding="utf-8-sig", newline="\n") as file:

@@ -16,7 +16,7 @@ from familytool.errors import FamilytoolError, UsageError
 from familytool.formats import gemini, mtu_bench
 from familytool.formats.benchmark_files import Source, first_record, read_records
 from familytool.formats.benchmarks import BENCHMARK_FORMATS, detect_benchmark
-from familytool.formats.documents import TOOL_FORMATS, read_documents
+from familytool.formats.documents import TOOL_FORMATS, document_files, read_documents
 from familytool.formats.duplicates import merge_duplicates
 from familytool.formats.graphs import GRAPH_FORMATS, detect_graph_format
 from familytool.formats.openai import DocumentError
@@ -24,6 +24,8 @@ from familytool.model import Json, Sample, Tool
 
 Progress = Callable[[int], None]
 """Told how many rows of the source are done."""
+MAX_TOLD = 20
+"""So many notes are told one by one."""
 Pieces = Iterator[tuple[str, str]]
 """(file seen from the output folder, text) pairs; the file is "" where the target is a single file."""
 
@@ -36,7 +38,8 @@ class Account:
     """What a conversion did, complete once its pieces are used up.
 
     `read` counts what was found in the source, `kept` what was written; `rejected` has a sentence "file:line (id): reason" for
-    everything that was not taken, `losses` one for what the target does not carry.
+    everything that was not taken, `losses` one for what the target does not carry. `notes` has "tool 'name' (place): note" for
+    everything that reading the documents has mended, or found odd; of samples, the notes stay in the samples.
     """
 
     source_format: str
@@ -44,6 +47,7 @@ class Account:
     what: str = "tool documents"
     rejected: list[str] = field(default_factory=list)
     losses: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     n_double: int = 0
 
     @property
@@ -210,15 +214,28 @@ def _convert_tools(order: Order, benchmark: str, progress: Progress) -> tuple[Pi
     account.source_format = ", ".join(dict.fromkeys(tool.source.get("format", benchmark) for tool in tools))
     if losses := LOSSES.get(order.to_name):
         account.losses += [f"tool '{tool.name}': {loss}" for tool in tools for loss in losses(tool)]
+    account.notes = [f"{_named(tool)}: {note}" for tool in tools for note in tool.notes]
+    account.losses += _first(account.notes)
     assert target.write_tools is not None
     indent = None if target.container == "jsonl" else 2
     return (("", json.dumps(record, ensure_ascii=False, indent=indent) + "\n") for record in target.write_tools(tools)), account
 
 
+def _named(tool: Tool) -> str:
+    place = tool.source.get("place")
+    return f"tool '{tool.name}'" + (f" ({place})" if place else "")
+
+
+def _first(notes: list[str]) -> list[str]:
+    """The notes as they are told among the losses, since no form of documents carries them: the first ones, and how many follow."""
+    more = len(notes) - MAX_TOLD
+    return [*notes[:MAX_TOLD], f"... and {more:,} more notes of what was mended, or is odd"] if more > 0 else notes
+
+
 def _read_tools(order: Order, benchmark: str, account: Account, progress: Progress) -> list[Tool]:
     """The distinct documents of the source; the rows of a benchmark are read one by one."""
     path = rows_of(order.path)
-    if not benchmark or (path.is_dir() and benchmark in TOOL_FORMATS):
+    if not benchmark or (path.is_dir() and benchmark in TOOL_FORMATS and _holds_documents_only(path)):
         return read_documents(path, account.rejected, order.from_name)
     record = first_record(path) if path.is_file() else None
     names = [order.from_name] if order.from_name in TOOL_FORMATS else [n for n, known in TOOL_FORMATS.items() if known.looks_like(record)]
@@ -229,6 +246,12 @@ def _read_tools(order: Order, benchmark: str, account: Account, progress: Progre
         return list(merge_duplicates(_offered(samples)))
     except DocumentError as error:
         raise FamilytoolError(f"{path}: {error}; mend or remove this entry and run again.") from None
+
+
+def _holds_documents_only(folder: Path) -> bool:
+    """Whether every file of a folder begins with a tool document; one that cannot be read is left to the reader's complaint."""
+    firsts = (first_record(file) for file in document_files(folder) if file.suffix in (".json", ".jsonl"))
+    return all(record is None or any(known.looks_like(record) for known in TOOL_FORMATS.values()) for record in firsts)
 
 
 def _offered(samples: Iterable[Sample]) -> Iterator[Tool]:

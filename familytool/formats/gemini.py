@@ -71,7 +71,7 @@ def _tool(entry: Json, place: str, number: int) -> Tool:
     plain = next((entry[key] for key in ("responseJsonSchema", "response_json_schema") if key in entry), None)
     response = plain if plain is not None else read_schema(entry.get("response"), "#/response", notes)
     if not (response is None or isinstance(response, dict)):
-        notes.append(f"response is {shown(response)}, no schema; left out")
+        notes.append(f"/response: {shown(response)} is no schema; left out")
     return tool.model_copy(update={"response": response if isinstance(response, dict) else {}, "notes": (*notes, *tool.notes)})
 
 

@@ -52,7 +52,7 @@ def read_schema(schema: Json, path: str, notes: list[str], depth: int = 0) -> Js
             continue  # says only that there is an enum
         elif key == "nullable":
             if not isinstance(value, bool):
-                notes.append(f"{here}: {type(value).__name__} where a truth value belongs; left out")
+                notes.append(f"{here}: {type(value).__name__} {str(value)[:40]!r} where a truth value belongs; left out")
         else:
             result[key] = value
     if schema.get("nullable") is True:
@@ -75,10 +75,12 @@ def _ordered(properties: dict[str, Any], ordering: Json, path: str, notes: list[
     names = [name for name in ordering if isinstance(name, str)] if isinstance(ordering, list) else []
     known = [name for name in dict.fromkeys(names) if name in properties]
     if not isinstance(ordering, list) or len(known) != len(ordering):
-        notes.append(f"{path}/propertyOrdering: names that are no properties; passed over")
+        notes.append(f"{path}/propertyOrdering: {str(ordering)[:80]} has what is no property's name, or one twice; that is passed over")
     result = {name: properties[name] for name in (*known, *properties)}
     if list(result) != list(properties):
-        notes.append(f"{path}/propertyOrdering: the properties are put into this order")
+        notes.append(
+            f"{path}/propertyOrdering: the properties {', '.join(properties)[:80]} are put into the order {', '.join(result)[:80]}"
+        )
     return result
 
 

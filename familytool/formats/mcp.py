@@ -103,11 +103,10 @@ def _tool(entry: Json, place: str, number: int) -> Tool:
     parameters = entry.get("inputSchema")
     if "inputSchema" not in entry and entry.get("parameters") is not None:
         parameters = entry["parameters"]
-        notes.append("parameters stand under 'parameters', not 'inputSchema'; read as such")
+        notes.append("/parameters: they stand here, not under 'inputSchema'; read as such")
     tool = read_entry(entry, entry, f"tool {number}", parameters, {"format": NAME, "place": place})
     kept = [key for key in entry if key not in _KNOWN and key != "parameters"]
-    if kept:
-        notes.append(f"{', '.join(kept)[:200]}: no part of the parameters; kept in the raw document")
+    notes += (f"/{key[:60]}: {shown(entry[key])} is no part of the parameters; kept in raw only" for key in kept[:20])
     response = _response(entry.get("outputSchema"), notes)
     return tool.model_copy(update={"response": response, "notes": (*tool.notes, *notes)})
 
@@ -117,10 +116,10 @@ def _response(schema: Json, notes: list[str]) -> dict[str, Json]:
     if schema is None:
         return {}
     if not isinstance(schema, dict):
-        notes.append(f"outputSchema is {shown(schema)}, no schema; left out")
+        notes.append(f"/outputSchema: {shown(schema)} is no schema; left out")
         return {}
     if schema and not _is_schema(schema):
-        notes.append("outputSchema: type is missing; read as object")
+        notes.append("/outputSchema: no type is given; read as object")
         return {"type": "object", **schema}
     return schema
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from familytool.formats.entries import pointer, read_choices
-from familytool.formats.openai import DocumentError, status
+from familytool.formats.openai import DocumentError, shown, status
 from familytool.formats.schema import normalise_parameters
 from familytool.formats.text import TextError, bracketed, parse_json_prefix, parse_python_literal
 from familytool.model import Json, Tool, canonical
@@ -106,10 +106,10 @@ def _tool(document: dict[str, Json], place: str, version: int, uses: int, shared
     properties: dict[str, Json] = {}
     required: list[str] = []
     if shared:
-        notes.append("parameters are shared by all tools of the list; which are required is not said, so all are read as optional")
-        _add(document["available_parameters"], properties, None, notes)
-    _add(document.get("optional_parameters"), properties, None, notes)
-    _add(document.get("required_parameters"), properties, required, notes)
+        notes.append("/available_parameters: shared by all tools of the list; which are required is not said, so all are read as optional")
+        _add(document, "available_parameters", properties, None, notes)
+    _add(document, "optional_parameters", properties, None, notes)
+    _add(document, "required_parameters", properties, required, notes)
     schema, repairs = normalise_parameters({"type": "object", "properties": properties, "required": required})
     for name in [n for n, p in properties.items() if isinstance(p, dict) and p.get("default") == "dontcare"]:
         notes.append(f"#/properties/{name}: default 'dontcare' is the document's own word for 'left open'")
@@ -126,20 +126,25 @@ def _tool(document: dict[str, Json], place: str, version: int, uses: int, shared
     )  # fmt: skip
 
 
-def _add(declared: Any, properties: dict[str, Json], required: list[str] | None, notes: list[str]) -> None:
-    """Add one of the three shapes of a parameter list; `required` collects the names where it is given."""
+def _add(document: dict[str, Json], key: str, properties: dict[str, Json], required: list[str] | None, notes: list[str]) -> None:
+    """Add one of the three shapes of a parameter list, that of this key; `required` collects the names where it is given."""
+    declared = document.get(key)
     if isinstance(declared, dict):
         for name, text in declared.items():
             properties[name] = _from_text(text) if required is not None else {"default": text}
             if required is not None:
                 required.append(name)
         if declared and required is None:
-            notes.append("optional parameters are a mapping from name to default; no types are given")
+            notes.append(
+                f"/optional_parameters: a mapping of {len(declared)} names to defaults, without types; read as parameters with these defaults"
+            )
         elif declared:
-            notes.append("required parameters are a mapping from name to pattern; no types are given")
+            notes.append(
+                f"/required_parameters: a mapping of {len(declared)} names to patterns, without types; read as parameters with these patterns"
+            )
         return
     bare = 0
-    for entry in declared if isinstance(declared, list) else []:
+    for index, entry in enumerate(declared if isinstance(declared, list) else []):
         if isinstance(entry, str):
             properties.setdefault(entry, {})
             name, bare = entry, bare + 1
@@ -148,12 +153,12 @@ def _add(declared: Any, properties: dict[str, Json], required: list[str] | None,
             schema = {key: value for key, value in entry.items() if key != "name"}
             properties[name] = read_choices(schema, pointer("properties", name), notes)
         else:
-            notes.append(f"a parameter entry {str(entry)[:40]!r} has no name; left out")
+            notes.append(f"/{key}/{index}: {shown(entry)} has no name; left out")
             continue
         if required is not None:
             required.append(name)
     if bare:
-        notes.append(f"{bare} parameters are bare names, without types or descriptions")
+        notes.append(f"/{key}: {bare} bare names, without types or descriptions; read as parameters that take anything")
 
 
 def _from_text(text: Json) -> dict[str, Json]:

@@ -59,7 +59,7 @@ def _tool(document: Json, place: str, _: int) -> Tool:
             raise ValueError(f"{key} is {shown(document[key])}, not an object")
         for name, schema in document[key].items():
             if name in declared:
-                notes.append(f"{pointer('properties', name)}: declared twice; the one of {key} is left out")
+                notes.append(f"{pointer('properties', name)}: declared twice; {shown(schema)} of {key} is left out")
             declared.setdefault(name, schema)
     schema = _object(declared, (), notes) if declared else None
     origin = {"format": NAME, "place": place}
@@ -98,7 +98,7 @@ def _schema(node: Json, path: tuple[str, ...], notes: list[str]) -> Json:
     here = pointer(*path)
     if "default_value" in schema and "default" not in schema:
         schema["default"] = schema.pop("default_value")
-        notes.append(f"{here}: default_value read as default")
+        notes.append(f"{here}/default_value: {shown(schema['default'])} read as default")
     for key in ("allowed_values", "possible_values"):
         if key in schema:
             _values(schema, key, here, notes)
@@ -127,7 +127,7 @@ def _mend_type(schema: dict[str, Json], here: str, notes: list[str]) -> None:
         notes.append(f"{here}: type '{declared}' read as string, since its values are texts")
     elif isinstance(schema.get("enum"), list) and not any(is_of_type(value, declared) for value in schema["enum"]):
         del schema["type"]
-        notes.append(f"{here}: the values listed are not of type '{declared}'; the type is left out")
+        notes.append(f"{here}: type '{declared}' is left out, since the values {shown(schema['enum'])} are not of it")
 
 
 def _values(schema: dict[str, Json], key: str, here: str, notes: list[str]) -> None:

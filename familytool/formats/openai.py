@@ -117,11 +117,15 @@ def read_entry(document: dict[str, Json], raw: Json, which: str, parameters: Jso
     elif sentences is not None:
         notes.append(f"#/x-phrase: {shown(sentences)} is no list of sentences; left out")
     if not isinstance(description, str):
-        notes.append("no description is given" if description is None else f"description is {shown(description)}, no text; left out")
+        notes.append(
+            "/description: none is given; read as empty"
+            if description is None
+            else f"/description: {shown(description)} is no text; left out"
+        )
     if len(name) > 64:
-        notes.append(f"the name has {len(name)} characters; providers take 64, so it is offered to them by an alias")
+        notes.append(f"/name: it has {len(name)} characters; providers take 64, so it is offered to them by an alias")
     elif not FITTING.fullmatch(name):
-        notes.append("the name has characters that providers refuse, so it is offered to them by an alias")
+        notes.append("/name: it has characters that providers refuse, so it is offered to them by an alias")
     return Tool(
         name=name,
         description=description if isinstance(description, str) else "",

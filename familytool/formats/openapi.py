@@ -127,12 +127,12 @@ def _tool(document: dict[str, Json], path: str, method: str, item: dict[str, Jso
     if definitions:
         root["$defs"] = definitions
     if not properties:
-        schemas.note("no parameters are given; read as a tool without parameters")
+        schemas.note("#: no parameters are given; read as a tool without parameters")
     parameters, repairs = normalise_parameters(root)
     identifier = operation.get("operationId")
     name = identifier if isinstance(identifier, str) and identifier.strip() else f"{method.upper()} {path}"
     if name is not identifier:
-        schemas.note("no operationId; named by its method and path")
+        schemas.note(f"/operationId: none is given; named '{name[:80]}' by its method and path")
     if operation.get("deprecated") is True:
         schemas.note("the operation is deprecated")
     shared = {"parameters": item["parameters"]} if "parameters" in item else {}

@@ -76,7 +76,7 @@ class Types:
             values = [literal(item) for item in inner]
             fine = [value[0] for value in values if value is not None]
             if len(fine) < len(values):
-                self.notes.append(f"{at}: a Literal holds what is no literal; read as 'anything'")
+                self.notes.append(f"{at}: {ast.unparse(node)[:60]!r} holds what is no literal; read as 'anything'")
                 return {}
             return enumeration(fine)
         if name == "Optional":

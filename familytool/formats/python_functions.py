@@ -119,7 +119,7 @@ def _tool(node: ast.FunctionDef | ast.AsyncFunctionDef, source: str, types: Type
         f"#: the docstring tells of {name}, which is no parameter" for name in said.parameters if name not in {*properties, *stars}
     ]
     if not properties:
-        types.notes.append("no parameters are given; read as a tool without parameters")
+        types.notes.append("#: no parameters are given; read as a tool without parameters")
     definitions = types.definitions()
     if definitions:
         root["$defs"] = definitions
@@ -157,7 +157,7 @@ def _parameter(argument: ast.arg, default: ast.expr | None, said: Docstring, typ
     if value is not None:
         schema["default"] = value[0]
     elif last_name(default) not in ("NotGiven", "NOT_GIVEN"):
-        types.notes.append(f"{at}: its default is no literal; left out")
+        types.notes.append(f"{at}: its default {ast.unparse(default)[:60]!r} is no literal; left out")
     return schema
 
 

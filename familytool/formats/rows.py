@@ -71,7 +71,7 @@ def read_response(declared: Json, notes: list[str]) -> dict[str, Json]:
     try:
         schema, repairs = normalise_parameters(declared)
     except ValueError as error:
-        notes.append(f"response: {error}; left out")
+        notes.append(f"/response: {error}; left out")
         return {}
     for key in ("additionalProperties", "unevaluatedProperties"):
         if key not in declared:

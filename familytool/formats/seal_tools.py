@@ -55,10 +55,10 @@ def _documents(row: Json) -> list[Json]:
 
 
 def _tool(document: Json, place: str, _: int) -> Tool:
-    notes = [f"'{key}' is no part of a document; kept in raw only" for key in document if key not in _KEYS]
+    notes = [f"/{key}: {shown(document[key])} is no part of a document; kept in raw only" for key in document if key not in _KEYS]
     required = document.get("required", [])
     if not isinstance(required, list):
-        notes.append(f"required is {shown(required)}, no list of names; left out")
+        notes.append(f"/required: {shown(required)} is no list of names; left out")
         required = []
     declared = document.get("parameters")
     if isinstance(declared, dict) and declared:
@@ -88,13 +88,13 @@ def _parameter(entry: dict[str, Json], here: str, notes: list[str]) -> dict[str,
         if key in _EXAMPLES:
             examples.extend(value if isinstance(value, list) else [value])
             if key != "examples" or not isinstance(value, list):
-                notes.append(f"{here}: '{key}' read as examples")
+                notes.append(f"{here}/{key}: {shown(value)} read as examples")
         elif key in _CHOICES and (chosen := with_choices({k: entry[k] for k in ("type", "items") if k in entry}, value)):
             schema |= {k: v for k, v in chosen.items() if k in ("enum", "items")}
             notes.append(f"{here}/{key}: {shown(value)} read as enum{'' if 'enum' in chosen else ' of the items'}")
         elif key in (*_CHOICES, "unit"):
             schema[key] = value
-            notes.append(f"{here}: '{key}' is no JSON Schema; kept as it is")
+            notes.append(f"{here}/{key}: {shown(value)} is no JSON Schema; kept as it is")
         else:
             schema[key] = value
     return {**schema, "examples": examples} if examples else schema

@@ -72,14 +72,14 @@ def _named(listed: Json, notes: list[str]) -> dict[str, Json] | None:
     if not isinstance(listed, list):
         raise ValueError(f"parameters is {shown(listed)}, not a list")
     properties: dict[str, Json] = {}
-    for parameter in listed:
+    for index, parameter in enumerate(listed):
         name = parameter.get("name") if isinstance(parameter, dict) else None
         if not isinstance(name, str) or not name:
-            notes.append("#/properties: an entry of parameters has no name; left out")
+            notes.append(f"/parameters/{index}: {shown(parameter)} has no name; left out")
             continue
         here = pointer("properties", name)
         if name in properties:
-            notes.append(f"{here}: listed twice; the second is left out")
+            notes.append(f"/parameters/{index}: a second '{name}', {shown(parameter)}; left out")
             continue
         schema = {("description" if key == "desc" else key): value for key, value in parameter.items() if key != "name"}
         if schema.get("type") == "date":

@@ -75,10 +75,10 @@ def _tool(document: Json, place: str, number: int) -> Tool:
     parameters, notes = document.get("parameters"), list[str]()
     outer = document.get("required")
     if isinstance(outer, list) and isinstance(parameters, dict) and not isinstance(parameters.get("required"), list):
-        notes.append("the list of required names stands beside the parameters; read as theirs")
+        notes.append(f"/required: {shown(outer)} stands beside the parameters; read as theirs")
         parameters = {**parameters, "required": outer}
     elif outer is not None:
-        notes.append("'required' beside the parameters is not used; their own list decides")
+        notes.append(f"/required: {shown(outer)} stands beside the parameters; left out, their own list decides")
     tool = read_entry(document, document, f"entry {number} of the list", parameters, {"format": NAME, "place": place})
     response = read_response(document.get("response"), notes)
     return tool.model_copy(update={"response": response, "notes": (*notes, *tool.notes)})

@@ -55,7 +55,7 @@ def _tool(document: Json, place: str, _: int) -> Tool:
     _add(document, "optional_parameters", properties, notes)
     schema = {"type": "object", "properties": properties, "required": required} if properties else None
     if document.get("template_response"):
-        notes.append("template_response is a sample of a response, not its schema; kept in raw only")
+        notes.append("/template_response: a sample of a response, not its schema; kept in raw only")
     said = {"name": document["api_name"], "description": document.get("api_description")}
     return made_tool({"format": NAME, "place": place}, document, said, schema, None, notes)
 
@@ -66,12 +66,12 @@ def _add(document: dict[str, Json], key: str, properties: dict[str, Json], notes
     if not isinstance(listed, list):
         raise ValueError(f"{key} is {shown(listed)}, not a list")
     added: list[str] = []
-    for parameter in listed:
+    for index, parameter in enumerate(listed):
         name = parameter.get("name") if isinstance(parameter, dict) else None
         if not isinstance(name, str) or not name:
-            notes.append(f"#/properties: an entry of {key} has no name; left out")
+            notes.append(f"/{key}/{index}: {shown(parameter)} has no name; left out")
         elif name in properties:
-            notes.append(f"{pointer('properties', name)}: listed twice; the one of {key} is left out")
+            notes.append(f"/{key}/{index}: a second '{name}', {shown(parameter)}; left out")
         else:
             properties[name] = _schema(parameter, pointer("properties", name), notes)
             added.append(name)

@@ -71,7 +71,7 @@ def tool_of(document: Json, place: str, number: int) -> Tool:
     function = document["function"] if isinstance(document.get("function"), dict) else document
     declared, notes = function.get("parameters"), list[str]()
     if isinstance(declared, dict) and isinstance(declared.get("type"), str):
-        notes.append("parameters are a JSON Schema, not a flat map; read as they are")
+        notes.append("#: a JSON Schema, not a flat map; read as it is")
     elif isinstance(declared, dict) and declared:
         declared = _from_flat(declared, notes)
     tool = read_entry(function, document, f"entry {number} of 'tools'", declared, {"format": NAME, "place": place})
@@ -87,14 +87,14 @@ def _from_flat(declared: dict[str, Json], notes: list[str]) -> dict[str, Json]:
         properties[name], optional = _parameter(entry, here, notes)
         if not optional:
             required.append(name)
-    notes.append(f"required are the parameters whose type does not say 'optional': {len(required)} of {len(properties)}")
+    notes.append(f"#/required: not given; read as the parameters whose type does not say 'optional': {len(required)} of {len(properties)}")
     return {"type": "object", "properties": properties, "required": required}
 
 
 def _parameter(entry: Json, here: str, notes: list[str]) -> tuple[Json, bool]:
     """The schema of one parameter and whether it may be absent."""
     if isinstance(entry, str):
-        notes.append(f"{here}: a text where an object belongs; read as its type")
+        notes.append(f"{here}: {shown(entry)} where an object belongs; read as its type")
         entry = {"type": entry}
     if not isinstance(entry, dict):
         return entry, False

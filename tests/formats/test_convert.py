@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from familytool.errors import FamilytoolError, UsageError
-from familytool.formats.convert import convert_text
+from familytool.formats.convert import MAX_TOLD, convert_text
 from familytool.formats.documents import TOOL_FORMATS, read_documents
 from familytool.formats.graphs import GRAPH_FORMATS
 from familytool.model import Tool
@@ -57,6 +58,48 @@ def test_written_documents_are_recognised_and_read_back_the_same(name: str, sour
     assert {tool.source["format"] for tool in again} == {name}
     if name not in ("gemini", "xlam"):  # whose forms lack keywords (minimum); their own tests say what is lost
         assert content(again) == content(read_documents(source))
+
+
+def typed(number: int, kind: Any) -> dict[str, Any]:
+    return {
+        "type": "function",
+        "function": {"name": f"f{number}", "description": "d", "parameters": {"type": "object", "properties": {"a": kind}}},
+    }
+
+
+ODD: dict[str, tuple[Any, str]] = {
+    "val-007 a misspelt format": (
+        {"type": "string", "format": "datetime"},
+        "#/properties/a/format: 'datetime' is no known format and is not checked; did you mean 'date-time'?",
+    ),
+    "val-007 a format of their own": (
+        {"type": "string", "format": "coordinate"},
+        "#/properties/a/format: 'coordinate' is no known format and is not checked",
+    ),
+    "imp-001 a type of another language": ({"type": "int"}, "#/properties/a: type 'int' read as integer"),
+    "imp-017 a pattern that could take too long": (
+        {"type": "string", "pattern": "^(a+)+$"},
+        "#/properties/a/pattern: pattern '^(a+)+$' is not run here (it could take too long); no value is judged by it",
+    ),
+}
+
+
+@pytest.mark.parametrize(("schema", "note"), ODD.values(), ids=ODD.keys())
+def test_what_was_mended_or_is_odd_is_told_with_tool_and_place(schema: Any, note: str, tmp_path: Path) -> None:
+    path = tmp_path / "odd.json"
+    path.write_text(json.dumps([typed(1, schema)]), encoding="utf-8")
+    _, account = convert_text(path, "auto", "openai")
+    assert account.notes == [f"tool 'f1' (odd.json): {note}"]
+    assert account.losses == account.notes
+    assert account.rejected == []
+
+
+def test_of_many_notes_the_first_are_told_and_the_others_counted(tmp_path: Path) -> None:
+    path = tmp_path / "odd.json"
+    path.write_text(json.dumps([typed(number, {"type": "int"}) for number in range(MAX_TOLD + 5)]), encoding="utf-8")
+    _, account = convert_text(path, "auto", "openai")
+    assert len(account.notes) == MAX_TOLD + 5
+    assert account.losses == [*account.notes[:MAX_TOLD], "... and 5 more notes of what was mended, or is odd"]
 
 
 def test_a_format_that_is_unknown_or_read_only_is_a_usage_error_that_lists_the_writable_ones(source: Path) -> None:

@@ -267,3 +267,28 @@ def test_ids_of_a_foreign_set_stay_the_same_through_our_own_format(bfcl: Path) -
     rejected: list[str] = []
     samples = list(BENCHMARK_FORMATS["bfcl"].read_samples(Source(bfcl, "b"), rejected))
     assert [s.id for s in samples] == ["b-simple_0", "b-simple_2"]
+
+
+def test_the_documents_beside_the_rows_of_a_folder_are_taken_where_the_rows_are_no_documents(tmp_path: Path) -> None:
+    folder = tmp_path / "oven"
+    folder.mkdir()
+    loaf = {
+        "api_name": "bakeLoaf",
+        "api_description": "d",
+        "field": "f",
+        "parameters": {"flour": {"type": "str"}},
+        "required": [],
+        "responses": {},
+    }
+    (folder / "tool.jsonl").write_text(json.dumps(loaf) + "\n", encoding="utf-8")
+    asked = {"id": "dev-1", "query": "Bake.", "calling": [{"api": "bakeLoaf", "parameters": {"flour": "rye"}, "responses": []}]}
+    (folder / "dev.jsonl").write_text(json.dumps(asked) + "\n", encoding="utf-8")
+    account = converted(Order(folder, "auto", "openai", only_tools=True), tmp_path / "out.json")
+    assert (account.what, account.source_format, account.kept, account.rejected) == ("tool documents", "seal-tools", 1, [])
+    assert [tool.name for tool in read_documents(tmp_path / "out.json")] == ["bakeLoaf"]
+
+
+def test_a_folder_where_a_file_is_wanted_is_told_as_such(tmp_path: Path) -> None:
+    place(tmp_path / "rows.jsonl", [sample(1)])
+    with pytest.raises(FamilytoolError, match="this is a folder"):
+        converted(Order(tmp_path, "xlam", "familytool"), tmp_path / "out.jsonl")

@@ -89,8 +89,8 @@ def test_what_is_no_document_is_rejected_with_its_reason() -> None:
     rejected: list[str] = []
     rows = [document({}, extra=1, required="n"), {"id": "d", "query": "q", "calling": []}, 5, document({}, api_name="")]
     [tool] = seal_tools.read_tools([(f"f:{n}", value) for n, value in enumerate(rows, 1)], rejected)
-    assert tool.notes[0] == "'extra' is no part of a document; kept in raw only"
-    assert "required is str 'n', no list of names; left out" in tool.notes
+    assert tool.notes[0] == "/extra: int 1 is no part of a document; kept in raw only"
+    assert "/required: str 'n' is no list of names; left out" in tool.notes
     assert rejected == [
         "f:2: a query with its calls, not a tool document",
         "f:3: int 5 is no tool document (it has no api_name)",

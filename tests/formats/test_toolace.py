@@ -81,8 +81,8 @@ def test_required_names_beside_the_parameters_are_read_only_where_they_have_no_l
     [first], [second] = read(row({**own, "required": ["b"]})), read(row({**none, "required": ["b"]}))
     assert first.parameters["required"] == ["a"]
     assert second.parameters["required"] == ["b"]
-    assert first.notes[0] == "'required' beside the parameters is not used; their own list decides"
-    assert second.notes[0] == "the list of required names stands beside the parameters; read as theirs"
+    assert first.notes[0] == "/required: list ['b'] stands beside the parameters; left out, their own list decides"
+    assert second.notes[0] == "/required: list ['b'] stands beside the parameters; read as theirs"
 
 
 def test_what_cannot_be_read_is_rejected_with_its_reason() -> None:

@@ -64,7 +64,7 @@ def test_every_repair_is_a_note_that_names_its_place() -> None:
         "#/properties/a~1b: default '' means none; left out",
         "#/properties/c: type 'str' read as string",
         "#/properties/c: a default, but the type does not say 'optional'; read as required",
-        "required are the parameters whose type does not say 'optional': 1 of 2",
+        "#/required: not given; read as the parameters whose type does not say 'optional': 1 of 2",
     )
 
 
@@ -72,7 +72,7 @@ def test_a_parameter_called_type_is_a_parameter_and_a_schema_is_known_by_its_typ
     [flat], [schema] = read(row(document({"type": {"type": "int"}}))), read(row(document({"type": "dict", "properties": {"n": {}}})))
     assert flat.parameters["properties"] == {"type": {"type": "integer"}}
     assert schema.parameters["properties"] == {"n": {}}
-    assert schema.notes[0] == "parameters are a JSON Schema, not a flat map; read as they are"
+    assert schema.notes[0] == "#: a JSON Schema, not a flat map; read as it is"
 
 
 @pytest.mark.parametrize("parameters", [{}, None], ids=str)

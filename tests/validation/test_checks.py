@@ -3,11 +3,9 @@ from typing import Any
 
 import pytest
 
-from familytool import pipeline
 from familytool.graph import KnowledgeGraph
 from familytool.model import Check, Finding, RelationPath, Sample, Tool, ToolCall, Triple
 from familytool.validation.checks import CHECKS, check_sample, chosen_checks
-from tests.made import Made
 
 FACTS = [
     ("Bob", "mother", "Alice"), ("Alice", "son", "Bob"), ("Bob", "father", "Carl"), ("Carl", "son", "Bob"),
@@ -189,17 +187,3 @@ def test_findings_are_the_same_each_time() -> None:
     for _, _, bad, _ in CASES.values():
         assert check_sample(bad, GRAPH) == check_sample(bad, GRAPH)
         assert all(isinstance(f, Finding) for c in check_sample(bad, GRAPH) for f in c.findings)
-
-
-def test_a_candidate_that_repeats_words_or_call_of_an_accepted_row_is_a_duplicate(small: Made) -> None:
-    row = next(s for s in small.samples if s.calls)
-    other = next(s for s in small.samples if s.calls and s.calls != row.calls)
-    same_words = other.model_copy(update={"speaker": row.speaker, "query": row.query.upper()})
-    same_call = row.model_copy(update={"query": "In other words.", "id": "x"})
-    material = pipeline.prepare(small.job)
-    decided = pipeline._Decided(seen=set(pipeline._keys(row)))
-    order = pipeline.Planner(material).order("hop1", 0)
-    assert order is not None
-    for candidate, code in ((same_words, "duplicate_sample"), (same_call, "duplicate_sample"), (other, "")):
-        outcome, _ = pipeline._decide(candidate, material, order, small.job.checks, decided)
-        assert getattr(outcome, "code", "") == code
