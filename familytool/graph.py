@@ -61,6 +61,10 @@ class KnowledgeGraph:
             self._relations = tuple(dict.fromkeys(t.relation for t in self))
         return self._relations
 
+    def knows(self, name: str) -> bool:
+        """Whether a fact begins or ends at an entity of this name."""
+        return name in self._tails or name in self._heads
+
     def tails(self, head: str, relation: str) -> tuple[str, ...]:
         """All tails of (head, relation); none if there is no such fact.
 

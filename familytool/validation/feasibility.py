@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 from familytool.catalogue import tables
 from familytool.graph import KnowledgeGraph
-from familytool.model import Check, Finding, Json, RelationPath, Sample, Tool, Triple, Verdict
-from familytool.validation.chains import GoldenTriples, ends_of, known_graph, recorded_path
+from familytool.model import Check, Finding, Json, RelationPath, Sample, Tool, Verdict
+from familytool.validation.chains import Fact, GoldenTriples, ends_of, known_graph, recorded_path
 from familytool.validation.grounding import is_stated, says, stated_values
 from familytool.validation.kinds import kinds_of_parameter, speaks_of_kind
 from familytool.validation.leaves import Leaf, escaped, leaves_of
@@ -58,10 +58,9 @@ def _tool_findings(sample: Sample, recipe: list[dict[str, Json]], pool: Collecti
     if sample.kind == "no_tool":
         asked = [str(clause["tool"]) for clause in recipe] or asked
     for name in dict.fromkeys(asked):
+        named, same = offered.get(name), tables.interchangeable().get(name, frozenset())
         others = [
-            t.name
-            for t in sample.candidate_tools
-            if t.name != name and (tables.either_would_do(name, t.name) or _is_twin(offered.get(name), t))
+            t.name for t in sample.candidate_tools if t.name != name and (t.name in same or (named is not None and _is_twin(named, t)))
         ]
         if sample.kind == "no_tool":
             others += [other for other in offered if other == name]
@@ -71,13 +70,9 @@ def _tool_findings(sample: Sample, recipe: list[dict[str, Json]], pool: Collecti
     return found
 
 
-def _is_twin(named: Tool | None, other: Tool) -> bool:
+def _is_twin(named: Tool, other: Tool) -> bool:
     """Whether another candidate's document says what the named tool does, word for word, under another name."""
-    return (
-        named is not None
-        and named.description.strip() != ""
-        and (named.description, named.parameters) == (other.description, other.parameters)
-    )
+    return named.description == other.description and named.description.strip() != "" and named.parameters == other.parameters
 
 
 def _graph_findings(sample: Sample, graph: KnowledgeGraph, golden: GoldenTriples) -> list[Finding]:
@@ -92,7 +87,7 @@ def _graph_findings(sample: Sample, graph: KnowledgeGraph, golden: GoldenTriples
         starts = ", ".join(dict.fromkeys(path.start for path in sample.golden_paths))
         message = f"the chains start at {starts}, the speaker is {sample.speaker}"
         found.append(Finding(code="wrong_speaker", path="/golden_paths/0", message=message, value=sample.golden_paths[0].start))
-    on_chains: set[Triple] = set()
+    on_chains: set[Fact] = set()
     for number, path in enumerate(sample.golden_paths):
         chain, is_covered = golden.chain(path)
         on_chains |= chain
@@ -101,7 +96,7 @@ def _graph_findings(sample: Sample, graph: KnowledgeGraph, golden: GoldenTriples
     for number, t in enumerate(sample.golden_triples):
         if sample.speaker and t.head not in reached:
             message = f"({t.head}, {t.relation}, {t.tail}): no golden triple leads from {sample.speaker} to {t.head}"
-        elif sample.golden_paths and t not in on_chains:
+        elif sample.golden_paths and (t.head, t.relation, t.tail) not in on_chains:
             message = f"({t.head}, {t.relation}, {t.tail}) is on no golden chain"
         else:
             continue
@@ -165,7 +160,7 @@ def _foreign_entities(sample: Sample, graph: KnowledgeGraph, golden: GoldenTripl
         value = leaf.value
         if not isinstance(value, str) or value in entities or value == sample.speaker or leaf.source.get("source") == "graph":
             continue
-        if not graph.heads(value) and not graph.neighbours(value):
+        if not graph.knows(value):
             continue
         if leaf.default or leaf.enum or leaf.is_reference:
             continue

@@ -8,8 +8,10 @@ from __future__ import annotations
 import datetime
 import re
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from functools import lru_cache
+from itertools import compress
+from typing import NamedTuple
 
 from familytool.model import Json
 
@@ -20,7 +22,15 @@ _MONTHS = {
     )
 }
 _MONTHS.update({name[:3]: number for name, number in list(_MONTHS.items())} | {"sept": 9})
-_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+
+
+def _one_of(words: Iterable[str]) -> str:
+    """A pattern for these words, the first that fits; the look at the first letter spares most places of a text the whole list."""
+    listed = list(words)
+    return f"(?=[{''.join(sorted({word[0] for word in listed}))}])(?:{'|'.join(listed)})"
+
+
+_MONTH = _one_of(sorted(_MONTHS, key=len, reverse=True))
 _UNITS = {
     w: i
     for i, w in enumerate(
@@ -78,8 +88,8 @@ _ORDINALS = {
     )
 }
 _ORDINALS |= {f"twenty-{w}": 20 + i for w, i in list(_ORDINALS.items())[:9]} | {"thirtieth": 30, "thirty-first": 31}
-_ORDINAL = "|".join(sorted(_ORDINALS, key=len, reverse=True))
-_WORDS = "|".join([*_UNITS, *_TENS])
+_ORDINAL = _one_of(sorted(_ORDINALS, key=len, reverse=True))
+_WORDS = _one_of([*_UNITS, *_TENS])
 
 _DATES = (
     re.compile(r"\b(?P<y>[0-9]{4})-(?P<m>[0-9]{1,2})-(?P<d>[0-9]{1,2})\b"),
@@ -96,13 +106,12 @@ _TIMES = (
 )
 _NUMBERS = re.compile(r"(?<![\w.,:+^/-])[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?(?![\w:]|\.[0-9]|[/-][0-9])")
 _NUMBER_WORDS = re.compile(
-    rf"\b(?:(?P<tens>{'|'.join(_TENS)})(?:[ -](?P<unit>{'|'.join(list(_UNITS)[1:10])}))?|(?P<only>{'|'.join(_UNITS)}))\b", re.I
+    rf"\b(?:(?P<tens>{_one_of(_TENS)})(?:[ -](?P<unit>{_one_of(list(_UNITS)[1:10])}))?|(?P<only>{_one_of(_UNITS)}))\b", re.I
 )
 _EMAILS = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9.-]{1,255}")
 
 
-@dataclass(frozen=True)
-class Stated:
+class Stated(NamedTuple):
     """Something a text states: its kind, character span, and its value in a normal form (ISO date, HH:MM, number, address)."""
 
     kind: str
@@ -144,49 +153,53 @@ def _stated(text: str) -> tuple[Stated, ...]:
         claimed[start:end] = b"\1" * (end - start)
         return True
 
-    patterns = _patterns_for(text)
+    dates, times, has_digit, has_number_word = _to_be_tried(text)
     if "@" in text:
         for m in _EMAILS.finditer(text):
             if free(m.start(), m.end()):
                 found.append(Stated("email", m.start(), m.end(), m.group().rstrip(".").lower()))
-    for pattern in _DATES:
-        for m in pattern.finditer(text) if pattern in patterns else ():
+    for pattern in dates:
+        for m in pattern.finditer(text):
             value = _date(m.groupdict())
             if value and free(m.start(), m.end()):
                 found.append(Stated("date", m.start(), m.end(), value, bool(m["y"])))
-    for pattern in _TIMES:
-        for m in pattern.finditer(text) if pattern in patterns else ():
+    for pattern in times:
+        for m in pattern.finditer(text):
             value = _time(m.groupdict())
             if value and free(m.start(), m.end()):
                 found.append(Stated("time", m.start(), m.end(), value, bool(m["half"]) or int(value[:2]) > 12 or ":" in m.group()))
-    for m in _NUMBERS.finditer(text) if _NUMBERS in patterns else ():
+    for m in _NUMBERS.finditer(text) if has_digit else ():
         if free(m.start(), m.end()):
             found.append(_scaled(text, m.start(), m.end(), _plain(m.group().replace(",", ""))))
-    for m in _NUMBER_WORDS.finditer(text) if _NUMBER_WORDS in patterns else ():
+    for m in _NUMBER_WORDS.finditer(text) if has_number_word else ():
         if free(m.start(), m.end()):
-            number = _TENS[m["tens"].lower()] + _UNITS[(m["unit"] or "zero").lower()] if m["tens"] else _UNITS[m["only"].lower()]
+            number = _TENS[_lower(m["tens"])] + _UNITS[_lower(m["unit"] or "zero")] if m["tens"] else _UNITS[_lower(m["only"])]
             found.append(_scaled(text, m.start(), m.end(), str(number)))
     return tuple(sorted(found, key=lambda s: s.start))
 
 
-def _patterns_for(text: str) -> set[re.Pattern[str]]:
-    """The patterns that a text can match at all, by the words that each of them needs: most texts need few."""
+def _to_be_tried(text: str) -> tuple[list[re.Pattern[str]], list[re.Pattern[str]], bool, bool]:
+    """The patterns of dates and of times that a text can match at all, by the words that each of them needs, and whether it has a
+    digit and a word for a number: most texts need few."""
     words = set(_PLAIN_WORD.findall(text.lower()))
     has_digit = _DIGIT.search(text) is not None
-    wanted: set[re.Pattern[str]] = set()
-    if has_digit:
-        wanted.add(_NUMBERS)
-        wanted.update(_DATES[:1] if "-" in text else ())
-        wanted.update(_TIMES[:1] if ":" in text else ())
-        wanted.update(_TIMES[1:2] if words & _HALF_WORDS else ())
-    if words & _MONTH_NAMES:
-        wanted.update(_DATES[1:3] if has_digit else ())
-        wanted.update(_DATES[3:] if "of" in words else ())
-    wanted.update(_TIMES[2:3] if words & {"past", "quarter"} else ())
-    wanted.update(_TIMES[3:] if "clock" in words else ())
-    if words & _NUMBER_NAMES:
-        wanted.add(_NUMBER_WORDS)
-    return wanted
+    has_month = not words.isdisjoint(_MONTH_NAMES)
+    needed_by_dates = (has_digit and "-" in text, has_month and has_digit, has_month and has_digit, has_month and "of" in words)
+    needed_by_times = (
+        has_digit and ":" in text,
+        has_digit and not words.isdisjoint(_HALF_WORDS),
+        "past" in words or "quarter" in words,
+        "clock" in words,
+    )
+    return [*compress(_DATES, needed_by_dates)], [*compress(_TIMES, needed_by_times)], has_digit, not words.isdisjoint(_NUMBER_NAMES)
+
+
+_LETTERS = str.maketrans("ſıİ\N{KELVIN SIGN}", "siik")
+
+
+def _lower(word: str) -> str:
+    """A word in plain lower-case letters: a pattern that ignores case takes a long s for an s, and an i without or with its dot for an i."""
+    return word.translate(_LETTERS).lower()
 
 
 def _scaled(text: str, start: int, end: int, value: str) -> Stated:
@@ -195,15 +208,15 @@ def _scaled(text: str, start: int, end: int, value: str) -> Stated:
     if scale is None:
         return Stated("number", start, end, value)
     whole, _, decimals = value.partition(".")
-    factor = _SCALES[scale[1].lower()]
+    factor = _SCALES[_lower(scale[1])]
     digits = len(str(factor)) - 1
     scaled = whole + decimals[:digits].ljust(digits, "0") + ("." + decimals[digits:] if decimals[digits:] else "")
     return Stated("number", start, scale.end(), _plain(scaled))
 
 
 def _date(part: dict[str, str | None]) -> str:
-    month = int(part["m"] or 0) if part.get("m") else _MONTHS[(part["n"] or "").lower()]
-    day = _ORDINALS[part["o"].lower()] if part.get("o") else int(part["d"] or 0)  # type: ignore[union-attr]
+    month = int(part["m"] or 0) if part.get("m") else _MONTHS[_lower(part["n"] or "")]
+    day = _ORDINALS[_lower(part["o"] or "")] if part.get("o") else int(part["d"] or 0)
     year = int(part["y"]) if part.get("y") else 2000  # type: ignore[arg-type]
     try:
         iso = datetime.date(year, month, day).isoformat()
@@ -214,13 +227,13 @@ def _date(part: dict[str, str | None]) -> str:
 
 def _time(part: dict[str, str | None]) -> str:
     word = part.get("w")
-    hour = int(word) if word and word.isdigit() else (_UNITS.get(word.lower(), 99) if word else int(part.get("h") or 99))
+    hour = int(word) if word and word.isdigit() else (_UNITS.get(_lower(word), 99) if word else int(part.get("h") or 99))
     minute = int(part.get("min") or 0)
-    relation = (part.get("rel") or "").lower()
+    relation = _lower(part.get("rel") or "")
     minute = {"half past": 30, "quarter past": 15, "quarter to": 45}.get(relation, minute)
     if relation == "quarter to":
         hour -= 1
-    half = (part.get("half") or "").lower().replace(".", "")
+    half = _lower(part.get("half") or "").replace(".", "")
     if half in ("pm", "in the afternoon", "in the evening", "at night") and hour < 12:
         hour += 12
     elif half in ("am", "in the morning") and hour == 12:
@@ -242,25 +255,19 @@ def is_stated(value: Json, text: str, stated: list[Stated], inflected: bool = Fa
     wanted = str(value)
     if isinstance(value, int | float):
         wanted = _plain(repr(value))
-    as_number = _plain(wanted) if _A_NUMBER.fullmatch(wanted) else wanted
+    is_number = _A_NUMBER.fullmatch(wanted) is not None
+    as_number = _plain(wanted) if is_number else wanted
+    may_be_share = as_number.startswith("0.")
     for item in stated:
-        if item.value == wanted or (item.kind == "number" and item.value == as_number) or _is_percentage(item, as_number, text):
+        if item.value == wanted or (item.kind == "number" and item.value == as_number):
+            return item.start, item.end
+        if may_be_share and _is_percentage(item, as_number, text):
             return item.start, item.end
     span = find_words(wanted, text)
-    if (
-        span is not None
-        and _A_NUMBER.fullmatch(wanted)
-        and any(i.kind != "number" and i.start < span[1] and span[0] < i.end for i in stated)
-    ):
+    if span is not None and is_number and any(i.kind != "number" and i.start < span[1] and span[0] < i.end for i in stated):
         span = None  # "2025" is not stated by a date of that year
     if span is None and inflected and len(wanted) > 3 and wanted[-1].isalpha():
-        forms = [
-            wanted + "s",
-            wanted + "es",
-            *([wanted[:-1]] if wanted.endswith("s") else []),
-            *([wanted[:-2]] if wanted.endswith("es") else []),
-        ]
-        span = next((found for found in (find_words(form, text) for form in forms) if found), None)
+        span = _find_inflected(wanted, text)
     if span is not None or len(wanted) > 60:
         return span
     inner = _stated(wanted)
@@ -274,11 +281,20 @@ def is_stated(value: Json, text: str, stated: list[Stated], inflected: bool = Fa
 _A_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 
 
+def _find_inflected(wanted: str, text: str) -> tuple[int, int] | None:
+    """The span of the plural of a word, or of its singular."""
+    stem = wanted[:-2] if wanted.endswith("es") else wanted.removesuffix("s")
+    fold = _folding_of(wanted)
+    if fold(stem) not in fold(text):  # mostly so, and then no form of it is there
+        return None
+    forms = [wanted + "s", wanted + "es", *([wanted[:-1]] if wanted.endswith("s") else []), *([stem] if wanted.endswith("es") else [])]
+    return next((found for found in (find_words(form, text) for form in forms) if found), None)
+
+
 def _is_percentage(item: Stated, wanted: str, text: str) -> bool:
-    """Whether a stated "5 %" is the wanted 0.05."""
+    """Whether a stated "5 %" is the wanted "0.05"."""
     return (
         item.kind == "number"
-        and wanted.startswith("0.")
         and text[item.end : item.end + 8].lstrip().startswith(("%", "percent"))
         and _plain(f"{float(item.value) / 100:.6f}") == wanted
     )
@@ -301,9 +317,14 @@ def word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
+def _folding_of(wanted: str) -> Callable[[str], str]:
+    """How a text is folded in which this one is looked for: where it begins with a hyphen or underscore, these stay what they are."""
+    return _folded if wanted[:1] in "-_" else _spaced
+
+
 def find_words(wanted: str, text: str) -> tuple[int, int] | None:
     """The span in which a text holds this one as whole words, or None; case, Unicode form, hyphens and underscores aside."""
-    fold = _folded if wanted[:1] in "-_" else _spaced
+    fold = _folding_of(wanted)
     needle, hay = fold(wanted), fold(text)
     at = hay.find(needle) if needle else -1
     while at >= 0:

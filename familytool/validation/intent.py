@@ -8,6 +8,7 @@ the query. On the wording of a relation in other texts it says "unknown" and no 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from familytool.graph import KnowledgeGraph
 from familytool.kinship import KIN_RELATIONS
@@ -54,7 +55,8 @@ def check_intent(sample: Sample, graph: KnowledgeGraph) -> Check:
         findings += rendering_findings(sample)
         undecided = 0
     else:
-        undecided += unclear + (kinship.agreement == "unknown") + sum(not _relation_said(p, request.words) for p in sample.golden_paths)
+        words = request.words.lower()
+        undecided += unclear + (kinship.agreement == "unknown") + sum(not _relation_said(path, words) for path in sample.golden_paths)
     verdict: Verdict = "fail" if findings else "unknown" if undecided else "pass"
     return Check(sample_id=sample.id, check="intent", verdict=verdict, findings=tuple(findings))
 
@@ -97,7 +99,8 @@ def _place_findings(sample: Sample, graph: KnowledgeGraph, kinship: Kinship) -> 
     """Where an argument's place in the query is recorded, the person named at that place is the fact's owner."""
     found: list[Finding] = []
     for pointer, source in sample.argument_sources.items():
-        span, path = _span(source), recorded_path(source)
+        path = recorded_path(source)
+        span = _span(source) if path is not None else None
         if path is None or span is None:
             continue
         owner = owner_path(path)
@@ -145,7 +148,7 @@ def _origin(request: _Request, leaf: Leaf) -> str:
         return "given"
     if (not source and str(value) in request.facts) or (value == sample.speaker and value):
         return "given"
-    if any(request.place(v) for v in (value, *leaf.choices)) or leaf.default:
+    if request.place(value) or any(map(request.place, leaf.choices)) or leaf.default:
         return "given"
     if request.before and is_stated(value, request.before, stated_values(request.before), True):
         return "given"
@@ -183,8 +186,9 @@ def _unused_findings(request: _Request) -> tuple[list[Finding], int]:
     sample = request.sample
     if sample.kind == "no_tool" or not request.stated:
         return [], 0
-    spans = _used_spans(request)
-    left = [item for item in request.stated if not any(start < item.end and item.start < end for start, end in spans)]
+    left = _beside(request.stated, [span for leaf in request.leaves if (span := _span(leaf.source)) is not None])
+    if left:
+        left = _beside(left, _places_of_values(request))
     said = _values_said(request) if left else set()
     unused = [item for item in left if not _is_used(request, item, said)]
     kinds = {item.kind for item in request.stated if item not in unused}
@@ -198,11 +202,15 @@ def _unused_findings(request: _Request) -> tuple[list[Finding], int]:
     return found, len(unused) - len(found)
 
 
-def _used_spans(request: _Request) -> set[tuple[int, int]]:
-    """The spans of the query that arguments take their values from."""
-    spans = {span for leaf in request.leaves if (span := _span(leaf.source)) is not None}
+def _beside(stated: list[Stated], spans: list[tuple[int, int]]) -> list[Stated]:
+    """What is stated outside of these spans."""
+    return [item for item in stated if not any(start < item.end and item.start < end for start, end in spans)]
+
+
+def _places_of_values(request: _Request) -> list[tuple[int, int]]:
+    """The spans in which the query states what arguments hold."""
     places = (request.place(value) for leaf in request.leaves for value in (leaf.value, *leaf.choices))
-    return spans | {place for place in places if place is not None}
+    return [place for place in places if place is not None]
 
 
 def _values_said(request: _Request) -> set[tuple[str, str]]:
@@ -251,9 +259,16 @@ def _leak_findings(request: _Request) -> list[Finding]:
 
 
 def _relation_said(path: RelationPath, query: str) -> bool:
-    """Whether the words of the last relation occur in the query (not for persons as values)."""
+    """Whether the words of the last relation occur in the query, which is in lower case (not for persons as values)."""
     last = path.relations[-1] if path.relations else ""
     if last in KIN_RELATIONS:
         return True
-    words = [w for w in re.findall(r"[a-z]+", last.lower()) if w not in ("prefer", "of", "usual", "favourite", "favorite")]
-    return bool(words) and all(word[:4] in query.lower() for word in words)
+    beginnings = _beginnings(last)
+    return bool(beginnings) and all(beginning in query for beginning in beginnings)
+
+
+@lru_cache(maxsize=4096)
+def _beginnings(relation: str) -> tuple[str, ...]:
+    """The first four letters of each telling word of a relation."""
+    words = re.findall(r"[a-z]+", relation.lower())
+    return tuple(word[:4] for word in words if word not in ("prefer", "of", "usual", "favourite", "favorite"))

@@ -71,6 +71,10 @@ def _leaves(sample: Sample) -> list[Leaf]:
             schema = properties.get(name)
             schema = schema if isinstance(schema, dict) else {}
             pointer = f"/{number}/arguments/{escaped(name)}"
+            if not others and not isinstance(argument, dict | list):  # most are so, and need not be taken apart
+                source = sample.argument_sources.get(pointer, {})
+                found.append(Leaf(number, call.name, pointer, argument, schema, name, schema, argument, (), source))
+                continue
             parallel = _opened([other[name] for other in others if name in other])
             start = Leaf(number, call.name, pointer, argument, schema, name, schema, argument, (), {})
             _take_apart(sample.argument_sources, start, parallel, found, 0)

@@ -7,9 +7,8 @@ that a check can let it support a golden chain but never contradict one. The wor
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from familytool.kinship import Relations, Term, Token, readings_of, term_at, terms, tokens, too_many_readings
 from familytool.validation.grounding import word_set
@@ -55,8 +54,7 @@ _ALWAYS_ONE = word_set(
 )
 
 
-@dataclass(frozen=True)
-class Reference:
+class Reference(NamedTuple):
     """Somebody whom a text speaks of.
 
     `paths` are (start, relations) pairs, where start is "" for the speaker or a name from the text. `certain`: said with "my" or
@@ -95,10 +93,11 @@ class _Reader:
         self.found: list[Reference] = []
 
     def read(self) -> list[Reference]:
-        at, known = 0, _telling_words()
-        while at < len(self.words):
-            tells = self.words[at][0] in known or self.word(at + 1) == "'s"
-            at = max(at + 1, self._read_at(at)) if tells else at + 1
+        known, read_to = _telling_words(), 0
+        words = [word for word, _, _ in self.words]
+        for at, (word, following) in enumerate(zip(words, [*words, ""][1:], strict=True)):
+            if at >= read_to and (word in known or following == "'s"):
+                read_to = self._read_at(at)
         return self.found
 
     def word(self, at: int) -> str:
@@ -268,14 +267,13 @@ class _Reader:
         takes_part = not is_owner and (before in _TAKES_PART or (before == "and" and self.word(at - 2) in ("me", "i", "myself", "us")))
         if before in ("just", "both", "also", "only"):
             takes_part = not is_owner and self.word(at - 2) in _TAKES_PART
-        paths = frozenset((base, (*begin, *reading)) for base, begin in begun for reading in readings)
+        paths = frozenset([(base, (*begin, *reading)) for base, begin in begun for reading in readings])
         self.found.append(
             Reference(start, stop, self.text[start:stop], certainty, paths, chain.is_group, chain.is_qualified, is_owner, takes_part)
         )
 
 
-@dataclass(frozen=True)
-class _Chain:
+class _Chain(NamedTuple):
     """Terms that follow each other, and the number of the first word behind them."""
 
     terms: tuple[Term, ...]

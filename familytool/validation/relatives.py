@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
 
 from familytool.graph import KnowledgeGraph
 from familytool.kinship import KIN_RELATIONS, Relations, find_mentions
 from familytool.model import Finding, RelationPath, Sample
+from familytool.validation.chains import path_of
 from familytool.validation.grounding import find_words
 from familytool.validation.kin_facts import A_WORD, Relatives, kin, relatives
 from familytool.validation.leaves import leaves_of
@@ -29,8 +31,7 @@ Agreement = Literal["agree", "contradict", "unknown", "none"]
 _I_AM = ("i'm", "i am", "my name is", "this is")
 
 
-@dataclass(frozen=True)
-class Kinship:
+class Kinship(NamedTuple):
     """What the query says of relatives: whether it agrees with the golden chains, why not, and how it names people.
 
     `asked`: a golden triple is a relation between people; `is_mentioned`: the lexicon reads a relative in the query;
@@ -76,17 +77,26 @@ class _Judgement:
         self.needed = needed_persons(sample)
         self.named = self._names()
         self.references = self._references()
-        self.on_chains = {sample.speaker} | {name for t in sample.golden_triples for name in (t.head, t.tail)}
-        self.values = {str(leaf.value) for leaf in leaves_of(sample)}
         self.said: dict[str, list[Reference]] = {}
         self.findings: list[Finding] = []
+
+    @cached_property
+    def on_chains(self) -> set[str]:
+        """The speaker, and everybody of whom a golden triple tells."""
+        return {self.sample.speaker} | {name for t in self.sample.golden_triples for name in (t.head, t.tail)}
+
+    @cached_property
+    def values(self) -> set[str]:
+        """The values of the golden calls."""
+        return {str(leaf.value) for leaf in leaves_of(self.sample)}
 
     def _names(self) -> dict[str, int]:
         """Persons who stand in the query by name, and where."""
         found: dict[str, int] = {}
         names = self.known.names
-        for word in dict.fromkeys(A_WORD.findall(self.query.casefold())):
-            for text, person in names.get(word, ()):
+        said = [word for word in A_WORD.findall(self.query.casefold()) if word in names]
+        for word in dict.fromkeys(said):
+            for text, person in names[word]:
                 span = find_words(text, self.query) if person not in found and person != self.sample.speaker else None
                 if span and self.query[span[0] : span[0] + 1].isupper() == text[:1].isupper():
                     found[person] = span[0]
@@ -235,7 +245,7 @@ def owner_path(path: RelationPath) -> RelationPath:
     steps = 0
     while steps < len(path.relations) and path.relations[steps] in KIN_RELATIONS:
         steps += 1
-    return RelationPath(start=path.start, relations=path.relations[:steps])
+    return path_of(path.start, path.relations[:steps])
 
 
 def _way(edges: dict[tuple[str, str], list[str]], start: str, goal: str) -> Relations | None:

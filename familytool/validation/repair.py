@@ -223,7 +223,7 @@ def offer_called_tool(sample: Sample, graph: KnowledgeGraph, pool: Pool, found: 
     lacking = [pool.only(call.name) for call in sample.calls if call.name not in offered]
     if not lacking or any(tool is None for tool in lacking):
         return None
-    return sample.model_copy(update={"candidate_tools": (*sample.candidate_tools, *dict.fromkeys(t for t in lacking if t is not None))})
+    return sample.model_copy(update={"candidate_tools": (*sample.candidate_tools, *{t.name: t for t in lacking if t is not None}.values())})
 
 
 def rename_parameter(sample: Sample, graph: KnowledgeGraph, pool: Pool, found: list[Finding]) -> Sample | None:
