@@ -165,12 +165,17 @@ def _is_cut_off(message: str, text: str, at: int) -> bool:
 def check_depth(value: Json, limit: int = MAX_DEPTH) -> None:
     """Raise TextError if lists and objects are nested deeper than `limit` levels."""
     level: list[Any] = [value] if isinstance(value, dict | list) else []
-    for _ in range(limit + 1):
+    for _ in range(limit):
         if not level:
             return
         level = [
-            inner for item in level for inner in (item.values() if type(item) is dict else item) if type(inner) is dict or type(inner) is list
+            inner
+            for item in level
+            for inner in (item.values() if type(item) is dict else item)
+            if type(inner) is dict or type(inner) is list
         ]
+    if not any(level):
+        return
     raise TextError(f"nested deeper than {limit} levels")
 
 
