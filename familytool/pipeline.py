@@ -20,8 +20,12 @@ from familytool.campaign import Campaign, load_campaign, parse_campaign
 from familytool.catalogue import tables
 from familytool.errors import FamilytoolError, ShortfallError, UsageError
 from familytool.evaluation.facts import report_facts
+from familytool.evaluation.funnel_section import stage_label
+from familytool.evaluation.judged import MOST_CASES, Judged, Matrix, all_verdicts, with_words
 from familytool.evaluation.report import render_report
 from familytool.evaluation.shortcuts import shortcut_table
+from familytool.evaluation.spending import cost_rows, cost_told, model_roles, model_settings, prompt_hashes, read_spending
+from familytool.evaluation.stages import read_funnel
 from familytool.extension import Base, extended, read_base, stratum_of
 from familytool.filling import Filling, Progress, Stratum, finished, taken_up
 from familytool.formats import familytool_2025
@@ -30,6 +34,7 @@ from familytool.formats.documents import document_files, read_documents
 from familytool.formats.familytool_release import JSON_COLUMNS, read_release
 from familytool.formats.openai import read_tools
 from familytool.generation.asked_preferences import ask_preferences, read_extraction
+from familytool.generation.extractor_comparison import compare_extractors
 from familytool.generation.generate import Material, people_count, prepare_material
 from familytool.generation.planning import Planner
 from familytool.generation.preferences import small_graphs
@@ -42,9 +47,10 @@ from familytool.making import Candidate, Making, Plan
 from familytool.model import Sample, Tool, Triple
 from familytool.models import Deferred, Opened, Spending, opened
 from familytool.releases.build import ReleaseFacts, build_release
-from familytool.runs import RunFolder, differences_of, file_hash, funnel, read_graphs, read_samples
+from familytool.runs import LEDGER, RunFolder, differences_of, file_hash, funnel, read_graphs, read_samples
 from familytool.seen import Seen
 from familytool.validation.checks import ALL_CHECKS, Checks, check_sample, chosen_checks, source_hash
+from familytool.validation.disagreement import agreement, disagreements, matrix_rows, verdict_matrix
 from familytool.validation.summary import Tally, finding_rows
 
 EXTRACTION = "extraction.json"
@@ -424,7 +430,7 @@ def release(job: Job, run: RunFolder) -> ReleaseFacts:
         releasable(run),
         run.rows("graph.jsonl"),
         documents,
-        {"baselines": baselines, **_sources(run)},
+        {"baselines": baselines, **_sources(run), **_making_told(job, run)},
     )
     run.finish_stage("release", {"rows": facts.rows, "graph": facts.graph, "tools": facts.tools, "golden_tools": facts.golden_tools})
     return facts
@@ -434,6 +440,32 @@ def releasable(run: RunFolder) -> Iterator[Sample]:
     """The rows of a former release and the accepted ones with four passes; those that await a person's review stay out until somebody has decided."""
     rows = chain(read_samples(run.path / BASE), read_samples(run.path / "samples.jsonl"))
     return (sample for sample in rows if not sample.provenance.get("awaits_review"))
+
+
+def _making_told(job: Job, run: RunFolder) -> dict[str, Any]:
+    """What a card says of models, candidates and costs; money only as far as it hangs on the rows and not on the speed of a run."""
+    found = read_funnel(job.campaign, run)
+    told: dict[str, Any] = {
+        "funnel": {"candidates": found.candidates, "accepted": found.accepted,
+                   "rejected": {stage_label(stage.name): stage.rejected for stage in found.stages if stage.rejected}},
+        "awaiting": found.awaiting,
+        "kept": found.kept,
+    }  # fmt: skip
+    if not job.campaign.uses_models:
+        return told
+    roles = model_roles(job.campaign)
+    models = [{"id": job.campaign.models[n].id, "roles": r, "settings": model_settings(job.campaign, n)} for n, r in roles.items()]
+    told |= {"models": models, "prompts": prompt_hashes(job.campaign, run)}
+    both = judged(job, run)
+    if both is not None:
+        told["agreement"] = [asdict(m) for m in both.matrices if m.share is not None]
+    spent = read_spending(job.campaign, run)
+    if spent is not None:
+        parts = {"accepted rows": spent.accepted, "rejected candidates": spent.rejected}
+        read = [spent.by_purpose[purpose] for purpose in ("extract", "filter") if purpose in spent.by_purpose]
+        told["cost"] = [cost_told(name, [part]) for name, part in parts.items()]
+        told["cost"] += [cost_told("preferences", read)] if read else []
+    return told
 
 
 def _sources(run: RunFolder) -> dict[str, Any]:
@@ -503,9 +535,33 @@ def _need_samples(run: RunFolder) -> None:
 def report(job: Job, run: RunFolder) -> Path:
     """Write report.html from the files of the run."""
     _need_samples(run)
-    run.write_text("report.html", render_report(report_facts(job.campaign, run)))
+    if (run.path / LEDGER).exists():
+        run.write_records("evaluation/costs.jsonl", cost_rows(run))
+    facts = report_facts(job.campaign, run, lambda: releasable(run), judged=judged(job, run), extraction=_extraction(run))
+    run.write_text("report.html", render_report(facts))
     run.finish_stage("report", {})
     return run.path / "report.html"
+
+
+def judged(job: Job, run: RunFolder) -> Judged | None:
+    """Rules, judge and persons side by side; None where nobody but the rules was asked."""
+    if not job.campaign.validation.judge and job.campaign.generation.writer not in job.campaign.models:
+        return None
+    matrices = []
+    for check, counts in verdict_matrix(all_verdicts(run)).items():
+        agreed = agreement(counts)
+        matrices.append(Matrix(check, tuple(matrix_rows(counts)), agreed.decided, agreed.share, agreed.kappa))
+    cases = (case._asdict() for case in disagreements(all_verdicts(run), MOST_CASES))
+    return Judged(tuple(matrices), with_words(cases, run))
+
+
+def _extraction(run: RunFolder) -> dict[str, Any] | None:
+    """The preferences that a model read beside those of the rules, where a model was asked."""
+    if not (run.path / EXTRACTION).exists():
+        return None
+    found = read_extraction(run.path / EXTRACTION)
+    compared = compare_extractors((Tool.model_validate(row) for row in run.rows("tools.jsonl")), found)
+    return {**compared, "model": found.model, "proposals": len(found.found), "new_relations": len(found.relations)}
 
 
 def run_all(

@@ -116,7 +116,10 @@ def test_a_quota_that_cannot_be_met_is_a_shortfall(former: Path, tmp_path: Path)
     ("words", "said"),
     [
         (["--base", "nowhere"], r"--base nowhere: no release folder .*; give the folder that `familytool release build` made"),
-        (["--base", "FORMER"], r"--base: its graph 'grown' is about another family \(.* has .* as .*\); keep the campaign's seed and family, or give the campaign another name"),
+        (
+            ["--base", "FORMER"],
+            r"--base: its graph 'grown' is about another family \(.* has .* as .*\); keep the campaign's seed and family, or give the campaign another name",
+        ),
         ([], r"a quota with a novelty needs a former release: give --base RELEASE"),
     ],
     ids=["no release", "another family", "no base"],

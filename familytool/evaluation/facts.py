@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from familytool import __version__
 from familytool.campaign import Campaign
-from familytool.evaluation.report import Baseline, Comparison, GoldReplay, GraphFacts, ReportFacts, StratumFunnel
+from familytool.evaluation.judged import Judged
+from familytool.evaluation.report import Baseline, Comparison, GoldReplay, GraphFacts, ReportFacts
+from familytool.evaluation.spending import read_spending
+from familytool.evaluation.stages import read_funnel
 from familytool.kinship import Kin
 from familytool.model import Sample
-from familytool.runs import RunFolder, funnel, read_graphs, read_samples
+from familytool.runs import LEDGER, RunFolder, read_graphs, read_samples
 
 EXAMPLES = 10
+PAIRS = 4
 GOAL_PEOPLE = 8
 PAPER = {
     "samples": 483,
@@ -29,18 +34,32 @@ PAPER = {
 """Tables 1 and 2 of arXiv:2504.06766."""
 
 
-def report_facts(campaign: Campaign, run: RunFolder) -> ReportFacts:
-    """Counts, scores and ten samples spread over the set; parts whose files are not there yet are left out."""
-    counts: dict[str, Counter[Any]] = {key: Counter() for key in ("hop", "depth", "shape", "category", "tool", "size")}
-    total = 0
+def report_facts(
+    campaign: Campaign,
+    run: RunFolder,
+    rows: Callable[[], Iterator[Sample]] | None = None,
+    *,
+    judged: Judged | None = None,
+    extraction: Mapping[str, Any] | None = None,
+) -> ReportFacts:
+    """Counts, scores and ten samples spread over the set; parts whose files are not there yet are left out.
+
+    `rows` gives the rows that are released, by default all that are accepted; `judged` and `extraction` are what the rooms beside this
+    one found.
+    """
+    released = rows or (lambda: read_samples(run.path / "samples.jsonl"))
+    counts: dict[str, Counter[Any]] = {key: Counter() for key in ("hop", "depth", "shape", "category", "tool", "size", "writer")}
+    total = twins = 0
     statuses: dict[str, str] = {}
-    for sample in read_samples(run.path / "samples.jsonl"):
+    for sample in released():
         total += 1
         counts["hop"][f"hop{sample.hops}"] += 1
         counts["depth"][str(sample.depth)] += 1
         counts["shape"][sample.shape] += 1
         counts["category"][sample.category] += 1
         counts["size"][len(sample.candidate_tools)] += 1
+        counts["writer"][str(sample.provenance.get("writer", "templates"))] += 1
+        twins += bool(sample.twin_of)
         counts["tool"].update(call.name for call in sample.calls)
         statuses.update(zip((call.name for call in sample.calls), sample.provenance.get("documents", ()), strict=False))
     graphs = read_graphs(run.path / "graph.jsonl")
@@ -63,15 +82,22 @@ def report_facts(campaign: Campaign, run: RunFolder) -> ReportFacts:
         tools=dict(counts["tool"].most_common()),
         candidate_sizes=dict(sorted(counts["size"].items())),
         graph=size,
-        funnel={name: StratumFunnel(**row) for name, row in funnel(run).items()},
+        funnel=read_funnel(campaign, run),
         document_statuses=dict(Counter(statuses.values()).most_common()),
         gold_replay=GoldReplay(results["scores"]["strict"], results["n"]) if results else None,
         baselines=tuple(_baseline(row, size.people // max(1, len(graphs))) for row in results.get("baselines", ())),
-        examples=_examples(run, total),
+        examples=_examples(released, total),
         comparison=_comparison(counts, total, size) if campaign.family.specification == "paper" else (),
         files={"samples": "samples.jsonl", "release": "release/", "knowledge graph": "graph.jsonl", "rejected candidates": "rejected.jsonl",
-               "scores": "evaluation/results.json"},
+               "scores": "evaluation/results.json",
+               **({"what each row took": "evaluation/costs.jsonl", "model calls": "ledger.sqlite"} if (run.path / LEDGER).exists() else {})},
         version=__version__,
+        writers=dict(counts["writer"].most_common()),
+        spending=read_spending(campaign, run),
+        judged=judged,
+        extraction=extraction or {},
+        twins=_twins(released) if twins else (),
+        twin_count=twins,
     )  # fmt: skip
 
 
@@ -90,9 +116,17 @@ def _baseline(row: dict[str, Any], people: int) -> Baseline:
     return Baseline(row["name"], row["meaning"], row["all"], by_hop, row["goal"] if people >= GOAL_PEOPLE else None)
 
 
-def _examples(run: RunFolder, total: int) -> tuple[Sample, ...]:
+def _twins(released: Callable[[], Iterator[Sample]]) -> tuple[tuple[Sample, Sample], ...]:
+    """The first pairs of original and twin."""
+    twins = [sample for _, sample in zip(range(PAIRS), (s for s in released() if s.twin_of), strict=False)]
+    wanted = {twin.twin_of for twin in twins}
+    originals = {sample.id: sample for sample in released() if sample.id in wanted}
+    return tuple((originals[twin.twin_of], twin) for twin in twins if twin.twin_of in originals)
+
+
+def _examples(released: Callable[[], Iterator[Sample]], total: int) -> tuple[Sample, ...]:
     step = max(1, total // EXAMPLES)
-    chosen = (s for n, s in enumerate(read_samples(run.path / "samples.jsonl")) if n % step == step // 2)
+    chosen = (s for n, s in enumerate(released()) if n % step == step // 2)
     return tuple(sample for _, sample in zip(range(EXAMPLES), chosen, strict=False))
 
 

@@ -5,11 +5,18 @@ It is drawn from `ReportFacts` alone, which the pipeline gathers; equal facts gi
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
+from familytool.evaluation.funnel_section import funnel_section
+from familytool.evaluation.judged import Judged
+from familytool.evaluation.labels import largest_first, none_shown, stratum_label
+from familytool.evaluation.model_sections import extraction_section, judge_section, spending_section, twins_section
+from familytool.evaluation.sample_section import samples_section
+from familytool.evaluation.spending import Spending
+from familytool.evaluation.stages import Funnel
 from familytool.html.parts import (
     Bar,
     Html,
@@ -30,36 +37,20 @@ from familytool.html.parts import (
     paragraph,
     percent,
     shorten,
-    spelled,
     stacked_bars,
     table,
     text,
     tiles,
     verdicts,
 )
-from familytool.html.path_graph import PATH_SHADES, Grounding, groundings, path_graph
-from familytool.model import Json, Sample, ToolCall
+from familytool.model import Sample
 
-MAX_QUERY = 700
-"""Characters of a query that are shown at once; the rest opens on demand."""
-MAX_CALL = 4000
-STRATA = {"no_graph": "no graph needed", "no_tool": "no tool fits", "multi_call": "several calls"}
-CHECK_SHADES = {"generate": "s5", "duplicates": "s2", "syntax": "s4", "intent": "s3", "parameters": "s1", "feasibility": "s4"}
 STATUS_SHADES = {"ok": "s0", "partly-typed": "s4", "untyped": "s2", "partial": "s3"}
 STATUS_MEANING = (
     "ok: read as it stands; partly-typed or untyped: some or all parameters name no type; partial: something is left out or was repaired"
 )
 
 Figure = int | float | str | None
-
-
-@dataclass(frozen=True)
-class StratumFunnel:
-    """What became of a stratum's candidates; `rejected` counts by reason, `check: code`."""
-
-    candidates: int
-    accepted: int
-    rejected: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -123,7 +114,7 @@ class ReportFacts:
     candidate_sizes: Mapping[int, int]
     """Samples by the number of candidate tools they offer."""
     graph: GraphFacts
-    funnel: Mapping[str, StratumFunnel]
+    funnel: Funnel
     document_statuses: Mapping[str, int] = field(default_factory=dict)
     gold_replay: GoldReplay | None = None
     baselines: tuple[Baseline, ...] = ()
@@ -133,6 +124,14 @@ class ReportFacts:
     files: Mapping[str, str] = field(default_factory=dict)
     """What can be found where: a name and a path."""
     version: str = ""
+    writers: Mapping[str, int] = field(default_factory=dict)
+    """Samples by who wrote their queries: "templates" or a model."""
+    spending: Spending | None = None
+    judged: Judged | None = None
+    extraction: Mapping[str, Any] = field(default_factory=dict)
+    twins: tuple[tuple[Sample, Sample], ...] = ()
+    """A few pairs of original and twin."""
+    twin_count: int = 0
 
 
 def render_report(facts: ReportFacts) -> str:
@@ -141,12 +140,16 @@ def render_report(facts: ReportFacts) -> str:
         _numbers(facts),
         _hops(facts),
         _categories(facts),
-        *([_funnel(facts)] if facts.funnel else []),
+        *([funnel_section(facts.funnel)] if facts.funnel.candidates or facts.funnel.kept else []),
+        *([judge_section(facts.judged)] if facts.judged else []),
+        *([spending_section(facts.spending)] if facts.spending else []),
         *([_baselines(facts)] if facts.baselines else []),
         *([_gold_replay(facts.gold_replay)] if facts.gold_replay else []),
         *([_comparison(facts)] if facts.comparison else []),
         _tools(facts),
-        *([_samples(facts)] if facts.examples else []),
+        *([extraction_section(facts.extraction)] if facts.extraction else []),
+        *([twins_section(facts.twins, facts.twin_count, facts.funnel.twins_rejected)] if facts.twin_count else []),
+        *([samples_section(facts.examples, facts.samples)] if facts.examples else []),
         _provenance(facts),
     ]
     return page(
@@ -159,15 +162,14 @@ def render_report(facts: ReportFacts) -> str:
 
 
 def _numbers(facts: ReportFacts) -> Section:
-    candidates = sum(f.candidates for f in facts.funnel.values())
-    accepted = sum(f.accepted for f in facts.funnel.values())
+    candidates, accepted = facts.funnel.candidates, facts.funnel.accepted
     hops = [(int(name[3:]), n) for name, n in facts.by_hop.items() if name.startswith("hop") and name[3:].isdecimal()]
     with_hops = sum(n for _, n in hops)
     mean = math.fsum(hop * n for hop, n in hops) / with_hops if with_hops else None
     offered = sum(facts.candidate_sizes.values())
     mean_offered = math.fsum(size * n for size, n in facts.candidate_sizes.items()) / offered if offered else None
     shown = [
-        Tile("samples", number(facts.samples), f"{number(candidates)} candidates tried" if candidates else ""),
+        Tile("samples", number(facts.samples), _samples_note(facts)),
         Tile("hops on average", number(mean, 2), f"{len(facts.by_hop)} strata"),
         Tile("tools with golden calls", number(len(facts.tools)), f"{number(sum(facts.tools.values()))} golden calls"),
         Tile("candidate tools on average", number(mean_offered, 1), _range(facts.candidate_sizes)),
@@ -179,18 +181,33 @@ def _numbers(facts: ReportFacts) -> Section:
     return Section("numbers", "Numbers", join([verdicts(_verdicts(facts)), tiles(shown)]))
 
 
+def _samples_note(facts: ReportFacts) -> str:
+    funnel, notes = facts.funnel, []
+    if funnel.candidates:
+        notes.append(f"{number(funnel.candidates)} candidates tried")
+    if funnel.kept:
+        notes.append(f"{number(funnel.kept)} kept from the former release")
+    if funnel.awaiting:
+        notes.append(f"{number(funnel.awaiting)} more await review")
+    return ", ".join(notes)
+
+
 def _range(sizes: Mapping[int, int]) -> str:
     return f"{min(sizes)} to {max(sizes)} a sample" if sizes else ""
 
 
 def _verdicts(facts: ReportFacts) -> Iterable[tuple[Tone, str]]:
     """What a reader should know first: is the benchmark sound?"""
-    lost = {name: f.candidates - f.accepted - sum(f.rejected.values()) for name, f in facts.funnel.items()}
-    wrong = [name for name, n in lost.items() if n]
+    funnel = facts.funnel
+    wrong = [name for name, stratum in funnel.strata.items() if stratum.lost]
     if wrong:
         yield "warn", f"The funnel does not add up in {', '.join(shorten(w, 30) for w in wrong[:5])}."
-    elif facts.funnel:
+    elif funnel.released != facts.samples and (funnel.candidates or funnel.kept):
+        yield "warn", f"The funnel leads to {number(funnel.released)} rows, and {number(facts.samples)} are released."
+    elif funnel.candidates:
         yield "good", "Every candidate is accounted for: accepted, or rejected with a reason."
+    if facts.judged and facts.judged.matrices:
+        yield from _judge_verdict(facts.judged)
     if facts.gold_replay:
         yield _replay_verdict(facts.gold_replay)
     measured = [b for b in facts.baselines if b.goal is not None and b.overall is not None]
@@ -199,6 +216,14 @@ def _verdicts(facts: ReportFacts) -> Iterable[tuple[Tone, str]]:
         yield "warn", f"Shortcuts above their goal: {len(over)} of {len(measured)} ({', '.join(shorten(n, 30) for n in over[:5])})."
     elif measured:
         yield "good", f"Shortcuts within their goal: {len(measured)} of {len(measured)}."
+
+
+def _judge_verdict(judged: Judged) -> Iterable[tuple[Tone, str]]:
+    decided = sum(matrix.decided for matrix in judged.matrices if matrix.share is not None)
+    if decided:
+        same = sum(round(matrix.share * matrix.decided) for matrix in judged.matrices if matrix.share is not None)
+        tone: Tone = "good" if same == decided else "warn"
+        yield tone, f"Rules and judge agree on {number(same)} of {number(decided)} verdicts that both decided."
 
 
 def _replay_verdict(replay: GoldReplay) -> tuple[Tone, str]:
@@ -215,7 +240,7 @@ def _hops(facts: ReportFacts) -> Section:
     depth = sorted(facts.by_depth.items(), key=lambda item: (not item[0].isdecimal(), item[0].zfill(9)))
     sizes = {f"{size} tools": n for size, n in sorted(facts.candidate_sizes.items())}
     hop = bar_chart("chart-hop", "Samples by hop", _counts(facts.by_hop, facts.samples, stratum_label))
-    shape = bar_chart("chart-shape", "Samples by shape", _counts(_largest_first(facts.by_shape), facts.samples, _chain_label))
+    shape = bar_chart("chart-shape", "Samples by shape", _counts(largest_first(facts.by_shape), facts.samples, _chain_label))
     offered = bar_chart("chart-candidates", "Samples by number of candidate tools", _counts(sizes, facts.samples))
     deep = bar_chart("chart-depth", "Samples by depth", _counts(dict(depth), facts.samples, _chain_label))
     left = join([card(hop, "By hop"), card(shape, "By shape")])
@@ -227,7 +252,7 @@ def _hops(facts: ReportFacts) -> Section:
 def _categories(facts: ReportFacts) -> Section:
     parts = [
         card(
-            bar_chart("chart-category", "Samples by category", _counts(_largest_first(facts.by_category), facts.samples)),
+            bar_chart("chart-category", "Samples by category", _counts(largest_first(facts.by_category), facts.samples)),
             "Samples by category",
         )
     ]
@@ -248,54 +273,6 @@ def _categories(facts: ReportFacts) -> Section:
             )
         )
     return Section("categories", "Categories and documents", grid(parts), short="Categories")
-
-
-def _funnel(facts: ReportFacts) -> Section:
-    total = StratumFunnel(sum(f.candidates for f in facts.funnel.values()), sum(f.accepted for f in facts.funnel.values()), _reasons(facts))
-    entries = [*((stratum_label(name), f, False) for name, f in facts.funnel.items()), ("all", total, True)]
-    stacks = [Stack(name, _by_check(f), f"{number(f.accepted)} of {number(f.candidates)}", is_total) for name, f, is_total in entries]
-    checks = dict.fromkeys(check for f in facts.funnel.values() for check in _by_check(f))
-    shades = {check: "s0" if check == "accepted" else CHECK_SHADES.get(check.removeprefix("rejected: "), "s5") for check in checks}
-    rows = [
-        (foreign(name), number(f.candidates), number(f.accepted), number(f.candidates - f.accepted), _told_reasons(f.rejected))
-        for name, f, _ in entries
-    ]
-    body = join(
-        [
-            card(stacked_bars("chart-funnel", "Candidates accepted and rejected, by stratum", stacks, shades)),
-            card(
-                table(
-                    ("stratum", "candidates", "accepted", "rejected", "why"),
-                    rows,
-                    caption="Candidates by stratum, and the first reason for which each was rejected",
-                    numbers=(1, 2, 3),
-                )
-            ),
-        ]
-    )
-    lead = "Each bar is all candidates of a stratum. A candidate that fails one check is kept with its reason and replaced by the next."
-    return Section("funnel", "From candidates to samples", body, lead, "Funnel")
-
-
-def _by_check(funnel: StratumFunnel) -> dict[str, int]:
-    parts = {"accepted": funnel.accepted}
-    for reason, n in funnel.rejected.items():
-        name = f"rejected: {shorten(reason.split(':')[0], 30)}"
-        parts[name] = parts.get(name, 0) + n
-    return parts
-
-
-def _reasons(facts: ReportFacts) -> dict[str, int]:
-    total: dict[str, int] = {}
-    for funnel in facts.funnel.values():
-        for reason, n in funnel.rejected.items():
-            total[reason] = total.get(reason, 0) + n
-    return total
-
-
-def _told_reasons(rejected: Mapping[str, int]) -> Html:
-    pieces = [Html(f"{code(shorten(reason, 60))}&nbsp;{number(n)}") for reason, n in _largest_first(rejected).items()]
-    return join(pieces, ", ") if pieces else _none()
 
 
 def _baselines(facts: ReportFacts) -> Section:
@@ -325,7 +302,7 @@ def _baselines(facts: ReportFacts) -> Section:
 
 def _goal_mark(baseline: Baseline) -> Html:
     if baseline.goal is None or baseline.overall is None:
-        return _none()
+        return none_shown()
     if baseline.is_within_goal:
         return Html('<span class="good-text">✓ within</span>')
     return Html('<span class="warn-text">! above</span>')
@@ -361,13 +338,13 @@ def _comparison(facts: ReportFacts) -> Section:
 
 def _figure(value: Figure) -> Html:
     if value is None:
-        return _none()
+        return none_shown()
     return text(number(value, 4)) if isinstance(value, int | float) else foreign(shorten(value, 120))
 
 
 def _difference(row: Comparison) -> Html:
     if not isinstance(row.theirs, int | float) or not isinstance(row.ours, int | float):
-        return _none()
+        return none_shown()
     difference = row.ours - row.theirs
     if abs(difference) < 5e-4:
         return text("0")
@@ -376,133 +353,12 @@ def _difference(row: Comparison) -> Html:
 
 def _tools(facts: ReportFacts) -> Section:
     calls = sum(facts.tools.values())
-    rows = [(code(shorten(name, 120)), number(n), percent(n / calls if calls else None)) for name, n in _largest_first(facts.tools).items()]
+    rows = [(code(shorten(name, 120)), number(n), percent(n / calls if calls else None)) for name, n in largest_first(facts.tools).items()]
     listed = table(("tool", "golden calls", "share"), rows, caption="Golden calls by tool, most first", numbers=(1, 2), tall=True)
     most = max(facts.tools.values(), default=0)
     body = card(folded(f"Tools by number of golden calls ({number(len(facts.tools))})", listed), may_break=True)
     lead = f"Golden calls: {number(calls)}. Tools that they go to: {number(len(facts.tools))}; the most frequent takes {percent(most / calls if calls else None)}."
     return Section("tools", "Tools", body, lead)
-
-
-def _samples(facts: ReportFacts) -> Section:
-    key = Html(
-        '<p class="note"><mark class="p0">Marked</mark> words stand for something that only the graph tells; '
-        '<span class="said">dotted</span> words are in the query as they are needed. The marks return in the graph and in the call.</p>'
-    )
-    body = join([key, Html("<br>"), *(_sample(sample, index) for index, sample in enumerate(facts.examples, 1))])
-    lead = f"{number(len(facts.examples))} of {number(facts.samples)}: the query, the facts it needs, the golden call, and the tools that were offered."
-    return Section("samples", "Samples", body, lead)
-
-
-def _sample(sample: Sample, index: int) -> Html:
-    known = groundings(sample)
-    called = {call.name for call in sample.calls}
-    chips = join(
-        Html(
-            f'<li class="golden mono">{text(shorten(spelled(tool.name), 80))}<span class="hidden"> (golden)</span></li>'
-            if tool.name in called
-            else f'<li class="mono">{text(shorten(spelled(tool.name), 80))}</li>'
-        )
-        for tool in sample.candidate_tools
-    )
-    graph = path_graph(sample, f"sample-{index}")
-    drawn = (
-        Html(f'<div class="graph-box" tabindex="0" role="region" aria-label="Golden paths">{graph}</div>') if graph else _no_graph(sample)
-    )
-    calls = join(_call(call, number_, known) for number_, call in enumerate(sample.calls))
-    if not sample.calls:
-        calls = paragraph("No call: none of the offered tools can do this.", "none")
-    if sample.alternatives:
-        n = len(sample.alternatives)
-        calls = join(
-            [calls, paragraph(f"{n} other {'form' if n == 1 else 'forms'} of this answer also {'counts' if n == 1 else 'count'}.", "note")]
-        )
-    facts = [stratum_label(f"hop{sample.hops}") if sample.kind == "graph" else stratum_label(sample.kind)]
-    facts += [f"shape {shorten(sample.shape, 30)}"] if sample.golden_paths else []
-    facts += [sample.category] if sample.category else []
-    facts += [f"twin of {shorten(sample.twin_of, 60)}"] if sample.twin_of else []
-    told = join(Html(f"<span>{foreign(shorten(fact, 80))}</span>") for fact in facts)
-    heading = "Golden calls, in this order" if sample.ordered else "Golden calls" if len(sample.calls) > 1 else "Golden call"
-    return Html(
-        f'<article class="card sample" aria-labelledby="sample-{index}-h"><header><h3 id="sample-{index}-h">{code(shorten(sample.id, 120))}</h3>{told}</header>'
-        f"{_query(sample, known)}{drawn}"
-        f'<div class="split"><div><h4>{heading}</h4>{calls}</div>'
-        f'<div><h4>Candidate tools ({len(sample.candidate_tools)})</h4><ul class="chips">{chips}</ul></div></div></article>\n'
-    )
-
-
-def _no_graph(sample: Sample) -> Html:
-    return paragraph("No fact of the graph is needed." if sample.kind in ("no_graph", "no_tool") else "No golden facts are given.", "none")
-
-
-def _query(sample: Sample, known: tuple[Grounding, ...]) -> Html:
-    """The query with the words marked that arguments come from; a very long one opens on demand."""
-    shown = sample.query[:MAX_QUERY]
-    pieces: list[object] = []
-    at = 0
-    for place in sorted((g for g in known if g.span), key=lambda g: g.span or (0, 0)):
-        start, end = place.span or (0, 0)
-        if start < at or end > len(shown):
-            continue
-        pieces += [shown[at:start], _marked(shown[start:end], place)]
-        at = end
-    pieces.append(shown[at:])
-    rest = Html("")
-    if len(sample.query) > MAX_QUERY:
-        pieces.append("…")
-        rest = folded(
-            f"The whole query, {number(len(sample.query))} characters", Html(f'<blockquote dir="auto">{text(sample.query)}</blockquote>')
-        )
-    return Html(f'<blockquote dir="auto">{join(pieces)}</blockquote>{rest}')
-
-
-def _marked(words: str, place: Grounding | None) -> Html:
-    if place is None or place.source not in ("graph", "query"):
-        return text(words)
-    if place.source == "query":
-        return Html(f'<span class="said">{text(words)}</span>')
-    return Html(f'<mark class="p{(place.path or 0) % PATH_SHADES}">{text(words)}</mark>')
-
-
-def _call(call: ToolCall, index: int, known: tuple[Grounding, ...]) -> Html:
-    """A call as JSON, the arguments marked by where they come from."""
-    sources = {g.keys: g for g in reversed(known) if g.call == index}
-    try:
-        whole = json.dumps({"name": call.name, "arguments": call.arguments}, ensure_ascii=False, indent=2)
-        if len(whole) > MAX_CALL:
-            return folded(f"A call of {number(len(whole))} characters", Html(f"<pre>{text(spelled(whole))}</pre>"))
-        arguments = _json(call.arguments, (), sources, 4)
-    except RecursionError:
-        return paragraph("A call nested too deeply to be shown.", "none")
-    name = spelled(json.dumps(call.name, ensure_ascii=False))
-    return Html(f"<pre>{join(['{', *_lines(name, arguments), '}'])}</pre>")
-
-
-def _json(value: Json, keys: tuple[str, ...], sources: Mapping[tuple[str, ...], Grounding], indent: int) -> Html:
-    """A JSON value, indented; what came from the graph or the query is marked, down to the single value."""
-    if isinstance(value, dict) and value:
-        inner = [
-            join([spelled(json.dumps(key, ensure_ascii=False)), ": ", _json(item, (*keys, key), sources, indent + 2)])
-            for key, item in value.items()
-        ]
-        return _block("{", inner, "}", indent)
-    if isinstance(value, list | tuple) and value:
-        return _block("[", [_json(item, (*keys, str(at)), sources, indent + 2) for at, item in enumerate(value)], "]", indent)
-    return _marked(spelled(json.dumps(value, ensure_ascii=False)), _nearest(keys, sources))
-
-
-def _nearest(keys: tuple[str, ...], sources: Mapping[tuple[str, ...], Grounding]) -> Grounding | None:
-    """The source of a value, or of the argument that it is part of."""
-    return next((sources[keys[:n]] for n in range(len(keys), 0, -1) if keys[:n] in sources), None)
-
-
-def _block(opening: str, items: list[Html], closing: str, indent: int) -> Html:
-    margin = "\n" + " " * indent
-    return join([opening, margin, join(items, "," + margin), margin[:-2], closing])
-
-
-def _lines(name: str, arguments: Html) -> list[object]:
-    return ['\n  "name": ', name, ',\n  "arguments": ', arguments, "\n"]
 
 
 def _provenance(facts: ReportFacts) -> Section:
@@ -511,9 +367,11 @@ def _provenance(facts: ReportFacts) -> Section:
         ("seed", str(facts.seed)),
         ("today, for every sample", foreign(facts.now)),
         *([("familytool", facts.version)] if facts.version else []),
+        *([("queries written by", _writers(facts.writers))] if set(facts.writers) - {"templates"} else []),
         *((foreign(shorten(name, 120)), code(place)) for name, place in facts.files.items()),
     ]
-    lead = "The same campaign with the same documents gives the same samples, byte for byte."
+    lead = "The same campaign with the same documents gives the same samples, byte for byte"
+    lead += ", with the answers of its ledger." if facts.spending else "."
     return Section(
         "provenance",
         "Where this comes from",
@@ -523,15 +381,8 @@ def _provenance(facts: ReportFacts) -> Section:
     )
 
 
-def stratum_label(name: str) -> str:
-    """A stratum in words.
-
-    >>> stratum_label("hop1"), stratum_label("hop2"), stratum_label("no_tool"), stratum_label("other")
-    ('1 hop', '2 hops', 'no tool fits', 'other')
-    """
-    if name.startswith("hop") and name[3:].isdecimal():
-        return f"{name[3:]} hop" if name[3:] == "1" else f"{name[3:]} hops"
-    return STRATA.get(name, name)
+def _writers(writers: Mapping[str, int]) -> Html:
+    return join((Html(f"{code(shorten(name, 80))}&nbsp;{number(n)}") for name, n in largest_first(writers).items()), ", ")
 
 
 def _chain_label(name: str) -> str:
@@ -540,11 +391,3 @@ def _chain_label(name: str) -> str:
 
 def _counts(counts: Mapping[str, int], total: int, label: Callable[[str], str] = str) -> list[Bar]:
     return [Bar(label(key), n, number(n), percent(n / total) if total else "") for key, n in counts.items()]
-
-
-def _largest_first(counts: Mapping[str, int]) -> dict[str, int]:
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-
-
-def _none() -> Html:
-    return Html('<span class="none">–</span>')

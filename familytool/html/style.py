@@ -155,6 +155,11 @@ pre+pre{margin-top:.5rem}
 .chips li{border:1px solid var(--line);border-radius:6px;padding:.1rem .55rem;color:var(--muted);overflow-wrap:anywhere;max-width:100%}
 .chips .golden{border-color:var(--accent);color:var(--accent);font-weight:600}
 .chips .golden::before{content:"\\2713\\00a0" / ""}
+.case{padding:.9rem 0;border-top:1px solid var(--line)}
+.case header{display:flex;flex-wrap:wrap;gap:.25rem .9rem;align-items:baseline;color:var(--muted);font-size:.86rem}
+.case h3{margin:0;color:var(--ink)}
+.case p{margin:.35rem 0 0;overflow-wrap:anywhere;max-width:54rem}
+.case .reason{font-size:.92rem}
 .graph-box{overflow-x:auto;padding:.2rem 0}
 svg.graph .node{fill:var(--card);stroke:var(--muted);stroke-width:1.25}
 svg.graph .speaker{fill:var(--ink);stroke:var(--ink)}

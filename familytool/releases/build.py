@@ -34,6 +34,22 @@ class ReleaseFacts:
     documents: str = ""
     sources: list[str] = field(default_factory=list)
     baselines: list[dict[str, Any]] = field(default_factory=list)
+    writers: dict[str, int] = field(default_factory=dict)
+    """Rows by who wrote their queries: "templates", or a model."""
+    twins: int = 0
+    models: list[dict[str, Any]] = field(default_factory=list)
+    """{"id", "roles", "settings"} of each model that was asked."""
+    prompts: dict[str, str] = field(default_factory=dict)
+    funnel: dict[str, Any] = field(default_factory=dict)
+    """{"candidates", "rejected": {stage: candidates}, "accepted"}."""
+    awaiting: int = 0
+    """Accepted rows that are left out until a person has decided."""
+    kept: int = 0
+    """Rows of a former release."""
+    agreement: list[dict[str, Any]] = field(default_factory=list)
+    """{"check", "decided", "share", "kappa"} of rules and judge."""
+    cost: list[dict[str, Any]] = field(default_factory=list)
+    """{"for", "calls", "prompt_tokens", "output_tokens", "price"}; price is None where no call has one."""
 
 
 def build_release(
@@ -50,7 +66,7 @@ def build_release(
         target: the folder; an older release there is replaced at the very end.
         graph: rows {graph_id, head, relation, tail}.
         responses: the documents by name, for their response schemas.
-        extra: further facts for the card (documents, sources, baselines).
+        extra: further facts for the card, by the names of `ReleaseFacts`.
 
     Raises:
         FamilytoolError: no room or no permission to write; what was there before is kept.
@@ -80,6 +96,8 @@ def _write_data(
 ) -> ReleaseFacts:
     rows: Counter[str] = Counter()
     shapes: Counter[str] = Counter()
+    wrote: Counter[str] = Counter()
+    twins = 0
     golden: set[str] = set()
     offered: dict[str, Tool] = {}
     with _Writers(part) as writers:
@@ -90,6 +108,8 @@ def _write_data(
             rows["all"] += 1
             rows[f"hop{sample.hops}"] += 1
             shapes[sample.shape] += 1
+            wrote[str(sample.provenance.get("writer", "templates"))] += 1
+            twins += bool(sample.twin_of)
             golden.update(call.name for call in sample.calls)
             offered.update((tool.name, tool) for tool in sample.candidate_tools)
         for name in sorted(offered):
@@ -106,7 +126,7 @@ def _write_data(
     hops = sorted((name for name in rows if name != "all"), key=lambda name: int(name[3:]))
     return ReleaseFacts(campaign, {"all": rows["all"], **{name: rows[name] for name in hops}}, len(offered), len(golden),
                         {"nodes": len(nodes), "edges": edges, "edge types": len(relations)},
-                        dict(shapes.most_common()))  # fmt: skip
+                        dict(shapes.most_common()), writers=dict(wrote.most_common()), twins=twins)  # fmt: skip
 
 
 class _Writers:

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from familytool.evaluation.report import Baseline, Comparison, GoldReplay, GraphFacts, ReportFacts, StratumFunnel, render_report
+from familytool.evaluation.report import Baseline, Comparison, GoldReplay, GraphFacts, ReportFacts, render_report
+from familytool.evaluation.stages import Funnel, Stage, StratumFunnel
 from familytool.model import RelationPath, Sample, Tool, ToolCall, Triple
 
 VOID = {"meta", "link", "br", "wbr"}
@@ -83,11 +84,15 @@ FACTS = ReportFacts(
     tools={"get_weather": 2},
     candidate_sizes={4: 1, 12: 2},
     graph=GraphFacts(nodes=1452, edges=1488, relation_types=129, people=12),
-    funnel={
-        "hop1": StratumFunnel(1, 1),
-        "hop2": StratumFunnel(3, 1, {"intent: parse_error": 1, "duplicates: duplicate_sample": 1}),
-        "no_tool": StratumFunnel(1, 1),
-    },
+    funnel=Funnel(
+        {
+            "hop1": StratumFunnel(1, 1),
+            "hop2": StratumFunnel(3, 1, {"intent: parse_error": 1, "duplicates: duplicate_sample": 1}),
+            "no_tool": StratumFunnel(1, 1),
+        },
+        (Stage("rules: intent", 5, {"parse_error": 1}), Stage("duplicates", 4, {"duplicate_sample": 1})),
+        {"get_weather": StratumFunnel(5, 3, {"intent: parse_error": 1, "duplicates: duplicate_sample": 1})},
+    ),
     document_statuses={"ok": 5, "untyped": 1},
     gold_replay=GoldReplay({"em": 1.0, "kg_em": 1.0, "kg_no_hallucination_after": None}, 3),
     baselines=(
@@ -147,7 +152,7 @@ def test_hostile_text_anywhere_does_no_harm(word: str) -> None:
     markup = render_report(
         ReportFacts(
             campaign=word, seed=0, now=word, samples=1, by_hop=count, by_depth=count, by_shape=count, by_category=count, tools=count,
-            candidate_sizes={1: 1}, graph=GraphFacts(1, 1, 1, 1), funnel={word: StratumFunnel(2, 1, count)}, document_statuses=count,
+            candidate_sizes={1: 1}, graph=GraphFacts(1, 1, 1, 1), funnel=Funnel({word: StratumFunnel(2, 1, count)}, (Stage("generate", 2, count),), {word: StratumFunnel(2, 1, count)}), document_statuses=count,
             gold_replay=GoldReplay({word: 0.5}, 1), baselines=(Baseline(word, word, 0.5, {word: 0.5}, 0.1),), examples=(hostile, hostile),
             comparison=(Comparison(word, word, word, word),), compared_with=word, files=count and {word: word}, version=word,
         )
@@ -183,7 +188,7 @@ def test_the_golden_tool_is_told_from_the_others_in_words_too() -> None:
     ("changes", "sentence"),
     [
         ({}, "Every candidate is accounted for"),
-        ({"funnel": {"hop1": StratumFunnel(5, 1)}}, "The funnel does not add up in hop1."),
+        ({"funnel": Funnel({"hop1": StratumFunnel(5, 1)}, (), {})}, "The funnel does not add up in hop1."),
         ({}, "2 of 2 metrics that apply are 1, over 3 samples"),
         ({"gold_replay": GoldReplay({"em": 1.0, "kg_em": 0.9999}, 3)}, "1 of 2 metrics not at 1 (kg_em)"),
         ({"gold_replay": GoldReplay({"em": None}, 0)}, "no metric applies"),
@@ -198,7 +203,7 @@ def test_the_verdicts_say_whether_the_benchmark_is_sound(changes: dict[str, Any]
 
 def test_parts_that_are_not_given_are_left_out() -> None:
     empty = changed(
-        samples=0, by_hop={}, by_depth={}, by_shape={}, by_category={}, tools={}, candidate_sizes={}, funnel={}, document_statuses={},
+        samples=0, by_hop={}, by_depth={}, by_shape={}, by_category={}, tools={}, candidate_sizes={}, funnel=Funnel({}, (), {}), document_statuses={},
         gold_replay=None, baselines=(), examples=(), comparison=(), files={},
     )  # fmt: skip
     words = Reader(empty).words

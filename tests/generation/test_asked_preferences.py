@@ -37,6 +37,7 @@ from familytool.llm.faults import CallFailed, Fault
 from familytool.llm.ledger import Ledger
 from familytool.llm.requests import Answer, Purpose, Request
 from familytool.model import Sample, Tool
+from tests.generation.good_model import invent, keep_all
 from tests.servers.fault_server import FaultServer, Plan
 
 CATALOGUE = list(read_tools(tables.builtin_documents(), []))
@@ -99,21 +100,6 @@ def proposing(*entries: tuple[str, str] | dict[str, Any], **fixed: Any) -> Reply
         return json.dumps({"preferences": listed}) if what == "extract" else keep_all(prompt) if what == "filter" else invent(prompt)
 
     return reply
-
-
-def keep_all(prompt: str) -> str:
-    numbers = [json.loads(line)["number"] for line in inside(prompt, "candidates").split("\n")]
-    return json.dumps({"verdicts": [{"number": n, "keep": True, "reason": "fine"} for n in numbers]})
-
-
-def invent(prompt: str, count: int = 30) -> str:
-    """Made-up values that the schema takes: digits where a number is declared."""
-    schema = json.loads(inside(prompt, "parameters").split("\n")[0])["schema"]
-    stem = prompt.split("Relation: ", 1)[1].split(" ", 1)[0].removeprefix("prefer_").replace("_", " ")
-    number = schema.get("type") in ("integer", "number")
-    return json.dumps(
-        {"values": [str(7_000 + 13 * n) if number else f"{stem.title()} Vo{chr(97 + n % 26)}{'lm'[n // 26]}a" for n in range(count)]}
-    )
 
 
 def tool(name: str = "book_flight", description: str = "Books a flight.", **properties: Any) -> Tool:

@@ -22,7 +22,6 @@ from familytool.generation.paper import LONGEST_DOCUMENT, PACKAGE, paper_request
 from familytool.generation.planning import Planner
 from familytool.generation.prompt_graph import MAX_TRIPLES, draw_prompt_graph
 from familytool.generation.samples import NotBuilt, Order
-from familytool.generation.usable import Parameter, UsableTool
 from familytool.generation.written import Written
 from familytool.kinship import KIN_RELATIONS
 from familytool.llm.asking import Model
@@ -37,6 +36,7 @@ from familytool.model import Json, Sample, Tool
 from familytool.phrasing import fault
 from familytool.validation.checks import check_sample
 from familytool.validation.intent import check_intent
+from tests.generation.good_model import Writer, as_answer, blocks, shown_facts
 from tests.servers.fault_server import FaultServer, Plan
 
 STRATA = ("hop1", "hop2", "hop3", "hop4", "hop5", "multi_call", "no_graph", "no_tool")
@@ -55,137 +55,6 @@ def order_of(stratum: str, number: int) -> Order:
     order = Planner(material()).order(stratum, number)
     assert order is not None
     return order
-
-
-Fact = tuple[str, str, str]
-
-
-def blocks(prompt: str, tag: str) -> list[str]:
-    return [part.split(f"\n</{tag}>", 1)[0] for part in prompt.split(f"<{tag}>\n")[1:]]
-
-
-def shown_facts(prompt: str) -> list[Fact]:
-    rows = [json.loads(line) for line in blocks(prompt, "graph")[0].splitlines() if line]
-    return [(head, relation, tail) for head, relation, tail in rows]
-
-
-@dataclass
-class Writer:
-    """A good writer. It knows which kind of value a parameter of its tools takes; persons and values it has from the prompt alone."""
-
-    order: Order
-    arguments: list[tuple[str, dict[str, Json]]] = field(default_factory=list)
-    chains: list[list[Fact]] = field(default_factory=list)
-
-    def query(self, prompt: str) -> str:
-        speaker = prompt.split("The speaker is ", 1)[1].split(":", 1)[0]
-        placed = self._placed(shown_facts(prompt), speaker)
-        self.arguments, self.chains = [], [chain for _, _, chain in placed]
-        parts = []
-        for number, tool in enumerate(self.order.tools):
-            values: dict[str, tuple[Json, str]] = {
-                path: (chain[-1][2], "my " + "'s ".join(relation.replace("_", " ") for _, relation, _ in chain))
-                for of, path, chain in placed
-                if of == number
-            }
-            values |= {p: stated(tool.parameters[p]) for p in required(tool.tool.parameters, ()) if p not in values}
-            self.arguments.append((tool.name, nested(tool, {path: value for path, (value, _) in values.items()})))
-            words = ", ".join(f"the {path.replace('_', ' ').replace('.', ' ')} being {said}" for path, (_, said) in values.items())
-            parts.append(f"{tool.name.replace('_', ' ')} with {words}")
-        return "Please " + ", and also ".join(parts) + ", as soon as you can."
-
-    def calls(self) -> list[tuple[str, dict[str, Json]]]:
-        return [(name, dict(arguments)) for name, arguments in self.arguments]
-
-    def _placed(self, facts: list[Fact], speaker: str) -> list[tuple[int, str, list[Fact]]]:
-        """(number of the tool, parameter, chain) for each wanted length: the first that fit together."""
-        wanted = [(n, length) for n, lengths in enumerate(self.order.lengths) for length in sorted(lengths, reverse=True)]
-        found: list[tuple[int, str, list[Fact]]] = []
-
-        def place() -> bool:
-            if len(found) == len(wanted):
-                return True
-            number, length = wanted[len(found)]
-            taken = {fact for _, _, chain in found for fact in chain}
-            for path, parameter in self.order.tools[number].parameters.items():
-                if not parameter.takes_fact or any(other[:2] == (number, path) for other in found):
-                    continue
-                for chain in walks(facts, speaker, length):
-                    if fits(parameter, chain[-1][1]) and taken.isdisjoint(chain):
-                        found.append((number, path, chain))
-                        if place():
-                            return True
-                        found.pop()
-            return False
-
-        assert place(), (self.order.lengths, [tool.name for tool in self.order.tools], facts)
-        return found
-
-
-def walks(facts: list[Fact], speaker: str, length: int) -> list[list[Fact]]:
-    """Chains of so many facts along relations that have one end each, to what no shorter chain reaches."""
-    single = Counter((head, relation) for head, relation, _ in facts)
-    reached, layer = {speaker}, [[]]  # type: ignore[var-annotated]
-    for _ in range(length):
-        longer = [[*c, f] for c in layer for f in facts if f[0] == (c[-1][2] if c else speaker) and f[2] not in reached]
-        reached |= {c[-1][2] for c in longer}
-        ends = Counter(c[-1][2] for c in longer)
-        layer = [c for c in longer if ends[c[-1][2]] == 1 and single[c[-1][0], c[-1][1]] == 1]
-    return layer
-
-
-def fits(parameter: Parameter, relation: str) -> bool:
-    if relation in KIN_RELATIONS:
-        return parameter.kind == "person" or (parameter.kind == "child" and relation in ("son", "daughter", "brother", "sister"))
-    kind = tables.concepts_by_relation()[relation].kind
-    return parameter.kind == kind and (not parameter.relations or relation in parameter.relations)
-
-
-def required(schema: dict[str, Json], prefix: tuple[str, ...]) -> list[str]:
-    paths: list[str] = []
-    for name in schema.get("required", []):
-        node = schema["properties"][name]
-        inner = node.get("properties")
-        paths += required(node, (*prefix, name)) if inner else [".".join((*prefix, name))]
-    return paths
-
-
-def stated(parameter: Parameter) -> tuple[Json, str]:
-    """A value of a parameter and its words."""
-    schema = parameter.schema
-    value: Json
-    if schema.get("enum"):
-        value = schema["enum"][0]
-        said = str(value).replace("_", " ").lower() if "_" in str(value) else str(value)
-    elif schema.get("type") in ("integer", "number"):
-        value = schema.get("minimum", 3)
-        said = str(value)
-    elif schema.get("type") == "boolean":
-        value, said = True, "yes"
-    elif parameter.kind in ("date", "birthday", "day_off"):
-        value, said = "2025-09-14", "14 September 2025"
-    elif "time" in parameter.kind:
-        value, said = "11:45", "11:45 am"
-    else:
-        value = said = "blue paper"
-    return ([value] if parameter.is_array else value), said
-
-
-def nested(tool: UsableTool, values: dict[str, Json]) -> dict[str, Json]:
-    arguments: dict[str, Json] = {}
-    for path, value in values.items():
-        at = arguments
-        *parents, last = tool.parameters[path].keys
-        for key in parents:
-            at = at.setdefault(key, {})
-        is_list = tool.parameters[path].is_array and not isinstance(value, list)
-        number = tool.parameters[path].schema.get("type") in ("integer", "number") and isinstance(value, str)
-        at[last] = [value] if is_list else int(value) if number else value
-    return arguments
-
-
-def as_answer(calls: list[tuple[str, dict[str, Json]]]) -> str:
-    return json.dumps({"tool_calls": [{"name": name, "arguments": json.dumps(arguments)} for name, arguments in calls]})
 
 
 Reply = Callable[[Writer, str], "str | Answer"]
