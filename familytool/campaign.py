@@ -23,6 +23,8 @@ from familytool.model import Json, digest
 CHECKS = ("syntax", "intent", "parameters", "feasibility")
 STRATA = re.compile(r"hop[1-6]|no_graph|no_tool|multi_call")
 MAX_BYTES = 1_000_000
+ROW_SETTINGS = ("id", "temperature", "top_p", "seed", "max_output")
+"""What of a model's settings its answers hang on; address, key and patience can change between two starts of a run."""
 
 
 class Section(BaseModel):
@@ -301,6 +303,8 @@ class Campaign(Section):
                 raise ValueError(f"{place} = '{name}' is no name of [models] ({known})")
         if self.generation.method == "paper" and self.generation.writer == "templates":
             raise ValueError("generation.method = 'paper' needs a model: name one of [models] as generation.writer")
+        if self.generation.method == "paper" and self.generation.twin_share:
+            raise ValueError("generation.twin_share needs method = 'grounded': a twin is made from its original's draft")
         if self.validation.on_unknown == "judge" and not self.validation.judge:
             raise ValueError("validation.on_unknown = 'judge' needs validation.judge, a name of [models]")
         for name in self.models:
@@ -320,9 +324,16 @@ class Campaign(Section):
         return self.generation.max_candidates or (12 if self.uses_models else 200)
 
     @property
+    def settings(self) -> dict[str, Any]:
+        """All that rows and release hang on, defaults included: of a model what its answers do, not its address, key or patience."""
+        content = self.model_dump(mode="json")
+        models = {name: {key: model[key] for key in ROW_SETTINGS} for name, model in content["models"].items()}
+        return {**content, "models": models}
+
+    @property
     def fingerprint(self) -> str:
-        """A hash of all that this campaign says, defaults included."""
-        return digest(self.model_dump(mode="json"))
+        """A hash of the settings."""
+        return digest(self.settings)
 
 
 def load_campaign(path: Path) -> Campaign:

@@ -76,9 +76,6 @@ PREVIEW_ATTEMPTS = 12
 PROMPTS = ("familytool.generation", "familytool.validation")
 """The packages whose prompt files a campaign can replace by its own."""
 
-ROW_SETTINGS = ("id", "temperature", "top_p", "seed", "max_output")
-"""What of a model's settings its answers hang on; address, key and patience can change between two starts of a run."""
-
 
 def no_progress(what: str, done: int, of: int) -> None:
     """Say nothing."""
@@ -157,9 +154,7 @@ class Job:
         family: Any = specification
         if specification is not None and tables.family_specification(specification) is None and (self.folder / specification).is_file():
             family = file_hash(self.folder / specification)["sha256"]
-        campaign = self.campaign.model_dump(mode="json")
-        campaign["models"] = {name: {k: v for k, v in model.items() if k in ROW_SETTINGS} for name, model in campaign["models"].items()}
-        identity = {"campaign": campaign, "documents": documents, "family": family, "familytool": __version__}
+        identity = {"campaign": self.campaign.settings, "documents": documents, "family": family, "familytool": __version__}
         if self.prompts is not None:
             identity["prompts"] = own_prompts(self.prompts, PROMPTS)
         if self.base_path is not None:

@@ -45,8 +45,8 @@ GROUNDED: dict[str, Any] = {
         "solver": "solver",
         "phrasings": 2,
         "look_ahead": 8,
-        "twin_share": 0.3,
-        "strata": {"hop1": 4, "hop2": 8, "hop3": 4, "hop4": 2, "no_graph": 2, "multi_call": 2, "no_tool": 2},
+        "twin_share": 0.5,
+        "strata": {"hop1": 3, "hop2": 7, "hop3": 3, "hop4": 1, "no_graph": 2, "multi_call": 2, "no_tool": 2},
     },
     "validation": {"judge": "judge", "on_unknown": "judge"},
 }

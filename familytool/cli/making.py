@@ -117,7 +117,7 @@ def _generating(job: Any, run_dir: Path | None, spending: Any) -> Iterator[tuple
 
 def _batch_account(report: Any) -> str:
     errors = "".join(f", {count:,} {kind}" for kind, count in report.errors.items())
-    problems = "".join(f"\n  {problem.path}:{problem.line}: {problem.message}" for problem in report.problems)
+    problems = "".join(f"\n  {problem.file}:{problem.line}: {problem.message}" for problem in report.problems)
     return (
         f"batch: {report.answered:,} new answers, {report.known:,} known before{errors}, {len(report.waiting):,} still waited for, "
         f"{report.unknown:,} of other batches, {report.malformed:,} unreadable{problems}"

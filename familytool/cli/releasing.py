@@ -65,7 +65,7 @@ def _imported(report: Any) -> str:
     counts = report.model_dump()
     problems = counts.pop("problems", ())
     told = ", ".join(f"{value:,} {name.replace('_', ' ')}" for name, value in counts.items() if isinstance(value, int))
-    return told + "".join(f"\n  {problem['path']}:{problem['line']}: {problem['message']}" for problem in problems)
+    return told + "".join(f"\n  {problem['file']}:{problem['line']}: {problem['message']}" for problem in problems)
 
 
 def evaluate(

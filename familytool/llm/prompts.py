@@ -42,13 +42,14 @@ def prompt_hash(package: str, name: str, own: Path | None = None) -> str:
 
 
 def own_prompts(folder: Path, packages: Iterable[str]) -> dict[str, str]:
-    """The names of a folder's prompt files and their hashes.
+    """The names of a folder's prompt files and their hashes; the files are read anew, and are what `prompt_text` gives from now on.
 
     Raises:
         UsageError: there is no such folder, or a file in it stands in for no prompt of these packages.
     """
     if not folder.is_dir():
         raise UsageError(f"{folder}: no folder of prompts is here; make one with the prompts to be changed, or drop generation.prompts.")
+    prompt_text.cache_clear()
     home: dict[str, str] = {}
     for package in packages:
         home.update(
