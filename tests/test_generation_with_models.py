@@ -88,37 +88,6 @@ def test_a_campaign_with_models_makes_rows_that_pass_every_check_again(which: st
     assert summary["n_failed"] == 0, summary
 
 
-def test_every_stage_leaves_its_rows_and_every_call_of_a_row_is_in_the_ledger(erring: Whole) -> None:
-    samples = list(read_samples(erring.path / "samples.jsonl"))
-    rejected, keys = lines(erring.path, "rejected.jsonl"), committed(erring.path)
-    checks: dict[str, list[dict[str, Any]]] = {}
-    for row in lines(erring.path, "checks.jsonl"):
-        checks.setdefault(row["sample_id"], []).append(row)
-    assert {s.kind for s in samples} == {"graph", "no_graph", "no_tool", "multi_call"}
-    assert [s.id for s in samples] == list(checks)
-    assert any(s.twin_of for s in samples)
-    for sample in samples:
-        origin = sample.provenance
-        judges = Counter(row["judge"] for row in checks[sample.id])
-        assert judges == {"rules": 4, "scripted-solver": 1, "scripted-judge": 3}
-        assert all(row["verdict"] == "pass" for row in checks[sample.id] if row["judge"] == "scripted-solver")
-        assert origin["writer"] == "scripted-writer" and origin["draft"]["query"]
-        assert {*origin["calls"]} <= keys and len(origin["calls"]) >= 2 + 1 + 3
-    assert sum("tried" in s.provenance for s in samples) >= 2, "no row was taken in its second phrasing"
-    for row in rejected:
-        assert row["check"] and row["code"] and row["message"]
-        assert {*row["calls"]} <= keys
-        assert bool(row["calls"]) == (row["check"] not in ("generate", "duplicates"))
-    with Ledger(erring.path / "ledger.sqlite", replay=True) as ledger:
-        purposes = ledger.totals("purpose")
-        assert set(purposes) == {"query", "solve", "judge", "probe"}
-        assert {n: t.calls for n, t in purposes.items() if n != "probe"} == {
-            "query": erring.asked["phrase"],
-            "solve": erring.asked["solve"],
-            "judge": sum(count for name, count in erring.asked.items() if name.startswith("judge")),
-        }
-
-
 def test_the_funnel_adds_up_from_candidates_to_rows(erring: Whole) -> None:
     wanted = erring.campaign.content["generation"]["strata"]
     numbers: dict[str, list[int]] = {}

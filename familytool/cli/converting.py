@@ -75,6 +75,9 @@ def convert(
         raise UsageError(f"--only {only}: it takes 'tools'.")
     order = Order(source, from_format, to_format, only == "tools", documents)
     is_folder = len(files_of_target(order)) > 1
+    named = [path.resolve() for path in (source, out, rejected) if path is not None]
+    if len(set(named)) < len(named):
+        raise UsageError(f"{source}: the source, --out and --rejected must be three different files.")
     if is_folder and out is None:
         raise UsageError(f"--to {to_format}: this format is several files; name a folder with --out.")
     with rows_shown(f"{source.name} -> {to_format}", lambda: count_rows(rows_of(source))) as progress:

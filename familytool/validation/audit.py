@@ -71,6 +71,7 @@ def audit(order: Order, out: Path, progress: Progress) -> dict[str, Any]:
         UsageError: a path or format that is not there, or an output folder that holds something else.
         FamilytoolError: a file that cannot be read, or in which no sample could be read.
     """
+    _refuse_own_input(order, out)
     benchmark = _Benchmark.open(order)
     _prepare_folder(out)
     examples: dict[str, list[Example]] = {}
@@ -102,6 +103,14 @@ def failing_codes(wanted: str) -> Callable[[str], bool]:
         raise UsageError(f"--fail-on: '{unknown[0]}' is no code; {hint}")
     chosen = {name.removeprefix("+") for name in names}
     return lambda code: code in chosen
+
+
+def _refuse_own_input(order: Order, out: Path) -> None:
+    """Raise UsageError if what is to be read lies where the audit is to be written: it would be removed first."""
+    target = out.resolve()
+    for source in (order.path, order.graph, order.documents):
+        if source is not None and (source.resolve() == target or target in source.resolve().parents):
+            raise UsageError(f"--out {out}: {source} lies in it and would be written over; choose another folder.")
 
 
 def _prepare_folder(out: Path) -> None:

@@ -261,3 +261,13 @@ def test_the_published_sets_give_the_counts_of_the_specification(version: str, f
     assert facts.get("name_anomaly", []) == ([] if version == "e" else ["/graph/Bob/prefer_travel_city/prefer_travel_city_0000"])
     assert summary["graph"]["unused"] == {"v0": 0, "b": 1, "e": 300}[version]
     assert "triple_not_in_graph" not in ids
+
+
+def test_an_audit_into_the_folder_of_its_source_is_refused_and_removes_nothing(planted: tuple[Path, Path], tmp_path: Path) -> None:
+    audit(Order(planted[0], graph=planted[1], repair=True), tmp_path / "out", quiet)
+    before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    copy = next((tmp_path / "out" / "patched").glob("*.jsonl"))
+    for order in (Order(copy), Order(planted[0], graph=copy), Order(tmp_path / "out")):
+        with pytest.raises(UsageError, match="lies in it and would be written over; choose another folder"):
+            audit(order, tmp_path / "out", quiet)
+    assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} == before
