@@ -18,7 +18,6 @@ from typing import Any
 import pytest
 
 from familytool import pipeline
-from familytool.llm.ledger import Ledger
 from familytool.llm.prices import Prices, read_prices
 from familytool.models import Spending
 from familytool.runs import RunFolder, funnel, read_rows, read_samples
