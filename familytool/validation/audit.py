@@ -109,7 +109,8 @@ def _refuse_own_input(order: Order, out: Path) -> None:
     """Raise UsageError if what is to be read lies where the audit is to be written: it would be removed first."""
     target = out.resolve()
     for source in (order.path, order.graph, order.documents):
-        if source is not None and (source.resolve() == target or target in source.resolve().parents):
+        inside = source.resolve().relative_to(target).parts if source is not None and source.resolve().is_relative_to(target) else None
+        if inside is not None and (not inside or inside[0] in WRITTEN):
             raise UsageError(f"--out {out}: {source} lies in it and would be written over; choose another folder.")
 
 
