@@ -14,7 +14,7 @@ from familytool.generation.literals import plain_words
 from familytool.generation.same_values import bare, find_words, moment_in, number_in, stated_span
 from familytool.generation.samples import NotBuilt
 from familytool.graph import KnowledgeGraph
-from familytool.kgetool.score import values_are_equal
+from familytool.kgetool.values import values_are_equal
 from familytool.model import Json, RelationPath, Tool, ToolCall, Triple
 
 LONGEST_CHAIN = 8

@@ -17,7 +17,10 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from familytool.kgetool import score
+from familytool.kgetool import score, version
+from familytool.kgetool.intervals import wilson_interval
+from familytool.kgetool.matching import best_assignment
+from familytool.kgetool.values import values_are_equal
 
 # The package re-exports the function under the module's own name, so the module is taken from where imports keep it.
 module = sys.modules["familytool.kgetool.score"]
@@ -314,7 +317,7 @@ def test_the_matching_is_the_best_with_the_smallest_indices(n_rows: int, n_colum
     else:
         rows = min(itertools.permutations(range(n_rows), n_columns), key=lambda p: (-sum(gains[r][c] for c, r in enumerate(p)), p))
         expected = sorted((row, column) for column, row in enumerate(rows))
-    assert module.best_assignment(gains) == expected
+    assert best_assignment(gains) == expected
 
 
 # Triples ---------------------------------------------------------------------------------------------------------------
@@ -417,15 +420,15 @@ def test_intervals_are_wilson_s_for_plain_shares_and_none_elsewhere() -> None:
     intervals = score([{"id": "a", "calls": [F1]}], [{"id": "a", "calls": [F1]}])["intervals"]
     assert intervals["em"] == [pytest.approx(0.2065493143772375), 1.0]
     assert (intervals["value_acc"], intervals["kg_em"]) == (None, None)
-    assert module.wilson_interval([0.0]) == [0.0, pytest.approx(0.7934506856227626)]
+    assert wilson_interval([0.0]) == [0.0, pytest.approx(0.7934506856227626)]
     # Newcombe 1998, table I: 81 of 263
-    assert module.wilson_interval([1.0] * 81 + [0.0] * 182) == [pytest.approx(0.2553, abs=5e-5), pytest.approx(0.3662, abs=5e-5)]
+    assert wilson_interval([1.0] * 81 + [0.0] * 182) == [pytest.approx(0.2553, abs=5e-5), pytest.approx(0.3662, abs=5e-5)]
 
 
 def test_the_result_names_its_scorer_and_is_json() -> None:
     result = score([{"id": "a", "calls": [F1], "golden_triples": [AB]}], [{"id": "a", "calls": [F1], "triples": [AB]}], seed=3)
-    assert result["scorer_sha256"] == module.SCORER_SHA256 == module.scorer_sha256(FOLDER)
-    assert (result["metric_version"], result["seed"]) == (module.METRIC_VERSION, 3)
+    assert result["scorer_sha256"] == version.SCORER_SHA256 == version.scorer_sha256(FOLDER)
+    assert (result["metric_version"], result["seed"]) == (version.METRIC_VERSION, 3)
     assert json.loads(json.dumps(result, allow_nan=False)) == result
 
 
@@ -485,17 +488,17 @@ def test_the_scorer_needs_the_standard_library_alone() -> None:
 
 
 def test_the_hash_covers_every_module_in_one_order() -> None:
-    assert sorted(module.MODULES) == sorted(file.stem for file in FOLDER.glob("*.py") if file.stem != "__init__")
-    assert len(set(module.MODULES)) == len(module.MODULES)
+    assert sorted(version.MODULES) == sorted(file.stem for file in FOLDER.glob("*.py") if file.stem != "__init__")
+    assert len(set(version.MODULES)) == len(version.MODULES)
 
 
-@pytest.mark.parametrize("name", module.MODULES)
+@pytest.mark.parametrize("name", version.MODULES)
 def test_a_change_of_any_module_changes_the_hash(name: str, tmp_path: Path) -> None:
     copy = shutil.copytree(FOLDER, tmp_path / "copy", ignore=shutil.ignore_patterns("__pycache__"))
-    assert module.scorer_sha256(copy) == module.SCORER_SHA256
+    assert version.scorer_sha256(copy) == version.SCORER_SHA256
     with (copy / f"{name}.py").open("a", encoding="utf-8") as file:
         file.write("# another version\n")
-    assert module.scorer_sha256(copy) != module.SCORER_SHA256
+    assert version.scorer_sha256(copy) != version.SCORER_SHA256
 
 
 COPIES = {"with its own __init__": False, "under the empty __init__ of the metric loader": True}
@@ -508,7 +511,7 @@ def test_a_copy_of_the_folder_scores_by_itself_and_names_the_same_scorer(is_empt
         (copy / "__init__.py").write_text("", encoding="utf-8")
     program = "import sys; sys.path.insert(0, sys.argv[1]); from some_metric.score import score; print(score([], [])['scorer_sha256'])"
     done = subprocess.run([sys.executable, "-I", "-S", "-c", program, str(tmp_path)], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == module.SCORER_SHA256
+    assert done.stdout.strip() == version.SCORER_SHA256
 
 
 # Properties ------------------------------------------------------------------------------------------------------------
@@ -538,17 +541,17 @@ def sources_of(calls: list[dict[str, Any]], source: str = "graph") -> dict[str, 
 @UNTIMED
 @given(VALUES, VALUES)
 def test_equality_is_symmetric_and_reflexive(left: Any, right: Any) -> None:
-    assert module.values_are_equal(left, right) == module.values_are_equal(right, left)
-    assert module.values_are_equal(left, left)
-    assert module.values_are_equal(left, json.loads(json.dumps(left)))
+    assert values_are_equal(left, right) == values_are_equal(right, left)
+    assert values_are_equal(left, left)
+    assert values_are_equal(left, json.loads(json.dumps(left)))
 
 
 @UNTIMED
 @given(VALUES, VALUES)
 def test_values_that_differ_have_a_code_and_equal_ones_none(golden: Any, predicted: Any) -> None:
     sample = judge([call(a=golden)], [call(a=predicted)])
-    assert bool(sample["codes"]) != module.values_are_equal(golden, predicted)
-    assert sample["em"] == module.values_are_equal(golden, predicted)
+    assert bool(sample["codes"]) != values_are_equal(golden, predicted)
+    assert sample["em"] == values_are_equal(golden, predicted)
 
 
 @UNTIMED
