@@ -50,7 +50,12 @@ def audit(
         bool, typer.Option("--repair", help="Write a patched copy, patches.jsonl and left.jsonl (what is left for people).")
     ] = False,
     data_docs: Annotated[bool, typer.Option("--data-docs", help="Write Great Expectations' own pages to OUT/data_docs too.")] = False,
-    fail_on: Annotated[str, typer.Option("--fail-on", help="Exit with 1 if one of these codes was found: CODE[,CODE] or 'any'.")] = "",
+    fail_on: Annotated[
+        str | None,
+        typer.Option(
+            "--fail-on", help="Exit with 1 if one of these codes was found: CODE[,CODE] or 'any'; +CODE for one of your own check."
+        ),
+    ] = None,
 ) -> None:
     """Check a whole benchmark: every sample four ways, the graph, and the set as a table. Exit code 0 also with findings.
 
@@ -69,8 +74,9 @@ def audit(
     from familytool.validation.audit import audit as run_audit
     from familytool.validation.checks import ALL_CHECKS
 
-    failing = failing_codes(fail_on)
-    checks = ALL_CHECKS if campaign is None else Job(*find_campaign(campaign)).checks
+    job = None if campaign is None else Job(*find_campaign(campaign))
+    failing = failing_codes(fail_on, () if job is None else job.campaign.validation.ignore)
+    checks = ALL_CHECKS if job is None else job.checks
     with progress_shown() as progress:
         summary = run_audit(Order(path, format_name, graph, documents, checks, repair, data_docs), out, progress)
     _show_audit(summary, out)

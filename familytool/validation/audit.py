@@ -10,7 +10,7 @@ import contextlib
 import difflib
 import json
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -83,18 +83,22 @@ def audit(order: Order, out: Path, progress: Progress) -> dict[str, Any]:
     return summary
 
 
-def failing_codes(wanted: str) -> Callable[[str], bool]:
-    """What `--fail-on` asks for: "" nothing, "any" every code but those of harmless findings, or codes separated by commas.
+def failing_codes(wanted: str | None, ignored: Collection[str] = ()) -> Callable[[str], bool]:
+    """What `--fail-on` asks for: None nothing; codes separated by commas, "any" among them for every code but the harmless ones.
+
+    Codes that the campaign ignores (`ignored`) never count.
 
     Raises:
-        UsageError: a name that is no code (a check of one's own may have others: give them with a leading `+`).
+        UsageError: no code at all, or a name that is none (a check of one's own may have others: give them with a leading `+`).
     """
-    if wanted == "any":
-        return lambda code: code not in HARMLESS
+    if wanted is None:
+        return lambda _: False
     names = [name.strip() for name in wanted.split(",") if name.strip()]
-    unknown = [name for name in names if name not in CODES and not name.startswith("+")]
+    if not names:
+        raise UsageError("--fail-on: it names no code; give CODE[,CODE] or any.")
+    unknown = [name for name in names if name not in CODES and name != "any" and not name.startswith("+")]
     if unknown:
-        near = difflib.get_close_matches(unknown[0], CODES, 1)
+        near = difflib.get_close_matches(unknown[0], [*CODES, "any"], 1)
         hint = (
             f"did you mean '{near[0]}'?"
             if near
@@ -102,7 +106,7 @@ def failing_codes(wanted: str) -> Callable[[str], bool]:
         )
         raise UsageError(f"--fail-on: '{unknown[0]}' is no code; {hint}")
     chosen = {name.removeprefix("+") for name in names}
-    return lambda code: code in chosen
+    return lambda code: code not in ignored and (code in chosen or ("any" in chosen and code not in HARMLESS))
 
 
 def _refuse_own_input(order: Order, out: Path) -> None:

@@ -17,10 +17,12 @@ class Conformity:
 
     `conform` counts as the parameters check does, with references to earlier results and entities of the graph legal in any
     position; `conform_as_text` counts the same calls by their schema alone, as if a reference were the text it is written as.
+    `not_offered` are calls of tools that are no candidates, `unusable_schema` those of candidates whose schema cannot be used.
     """
 
     n: int = 0
     not_offered: int = 0
+    unusable_schema: int = 0
     unparsed: int = 0
     checked: int = 0
     conform: int = 0
@@ -39,8 +41,11 @@ class Conformity:
             self.n += 1
             schemas = [tool.parameters for tool in sample.candidate_tools if tool.name == call.name]
             results = [result for result in (schema_findings(schema, call.arguments, "") for schema in schemas) if result is not None]
-            if not results:
+            if not schemas:
                 self.not_offered += 1
+                continue
+            if not results:
+                self.unusable_schema += 1
                 continue
             self.checked += 1
             self.conform += number not in at_fault
@@ -52,7 +57,8 @@ class Conformity:
         share = self.conform / self.checked if self.checked else None
         return {
             "n": self.n, "checked": self.checked, "conform": self.conform, "conform_share": share, "conform_as_text": self.conform_as_text,
-            "with_reference": self.with_reference, "not_offered": self.not_offered, "unparsed": self.unparsed,
+            "with_reference": self.with_reference, "not_offered": self.not_offered,
+            "unusable_schema": self.unusable_schema, "unparsed": self.unparsed,
         }  # fmt: skip
 
 

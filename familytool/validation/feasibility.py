@@ -12,6 +12,7 @@ from familytool.validation.grounding import is_stated, says, stated_values
 from familytool.validation.kinds import kinds_of_parameter, speaks_of_kind
 from familytool.validation.leaves import Leaf, escaped, leaves_of
 from familytool.validation.quoted import quoted_triples, wording
+from familytool.validation.syntax import lacks_golden_call
 from familytool.validation.wording import recipe_of
 
 
@@ -19,8 +20,8 @@ def check_feasibility(sample: Sample, graph: KnowledgeGraph, *, pool: Collection
     """The tool is offered and no other would do; facts are in the graph, chains start at the speaker and have one end, each end is
     the value of an argument, and what a call needs can be had.
 
-    Left open ("unknown") are a `no_tool` request of unknown origin (does no tool fit?), what only a graph tells where there is none,
-    and a required argument that free words may or may not give.
+    Left open ("unknown") are a `no_tool` request of unknown origin (does no tool fit?), a call that is expected and not given,
+    what only a graph tells where there is none, and a required argument that free words may or may not give.
 
     Args:
         sample: the sample.
@@ -39,6 +40,7 @@ def check_feasibility(sample: Sample, graph: KnowledgeGraph, *, pool: Collection
     findings += lacking
     undecided += sample.kind == "no_tool" and not recipe
     undecided += bool(sample.golden_triples) and not len(graph)
+    undecided += lacks_golden_call(sample)
     verdict: Verdict = "fail" if findings else "unknown" if undecided else "pass"
     return Check(sample_id=sample.id, check="feasibility", verdict=verdict, findings=tuple(findings))
 

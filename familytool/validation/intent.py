@@ -21,6 +21,7 @@ from familytool.validation.kin_facts import kin, relatives
 from familytool.validation.leaves import Leaf, leaves_of
 from familytool.validation.quoted import quoted_triples, wording
 from familytool.validation.relatives import Kinship, KinshipRecall, judge_kinship, kinship_recall, owner_path
+from familytool.validation.syntax import lacks_golden_call
 from familytool.validation.wording import recipe_of, rendering_findings, said_by_recipe
 
 __all__ = ["KinshipRecall", "check_intent", "kin", "kinship_recall"]
@@ -57,6 +58,7 @@ def check_intent(sample: Sample, graph: KnowledgeGraph) -> Check:
     else:
         words = request.words.lower()
         undecided += unclear + (kinship.agreement == "unknown") + sum(not _relation_said(path, words) for path in sample.golden_paths)
+    undecided += lacks_golden_call(sample)  # what is not said cannot be held against the query
     verdict: Verdict = "fail" if findings else "unknown" if undecided else "pass"
     return Check(sample_id=sample.id, check="intent", verdict=verdict, findings=tuple(findings))
 

@@ -11,8 +11,12 @@ import pytest
 
 from familytool import tables
 from familytool.errors import FamilytoolError, UsageError
+from familytool.graph import KnowledgeGraph
+from familytool.model import Sample, Tool, ToolCall
 from familytool.validation.audit import WRITTEN, Order, audit, failing_codes
+from familytool.validation.checks import check_sample
 from familytool.validation.codes import CODES, HARMLESS
+from familytool.validation.conformity import Conformity
 from tests.made import Made
 
 TRIPLES = [
@@ -217,10 +221,30 @@ def test_a_path_a_format_and_a_graph_that_are_not_there_are_one_sentence(planted
 def test_fail_on_takes_codes_any_and_codes_of_ones_own_and_names_a_slip() -> None:
     assert [code for code in CODES if failing_codes("any")(code)] == [code for code in CODES if code not in HARMLESS]
     assert failing_codes("type_mismatch, unused_edge")("unused_edge")
-    assert not failing_codes("")("type_mismatch")
+    assert not failing_codes(None)("type_mismatch")
+    assert [code for code in ("type_mismatch", "unused_edge", "legal_by_default") if failing_codes("unused_edge,any")(code)] == [
+        "type_mismatch",
+        "unused_edge",
+    ]
+    assert not failing_codes("any", ["answer_leaked"])("answer_leaked")
+    assert not failing_codes("answer_leaked", ["answer_leaked"])("answer_leaked")
+    for nothing in ("", " ", ","):
+        with pytest.raises(UsageError, match="names no code"):
+            failing_codes(nothing)
     assert failing_codes("+tone")("tone")
     with pytest.raises(UsageError, match="did you mean 'type_mismatch'"):
         failing_codes("typ_mismatch")
+
+
+def test_calls_of_candidates_whose_schema_cannot_be_used_are_not_counted_as_not_offered() -> None:
+    counts = Conformity()
+    for name, schema in (("order_tea", {"type": "object", "$ref": "#/nowhere"}), ("find_shop", {"type": "object"})):
+        tool, call = Tool(name=name, parameters=schema), ToolCall(name="order_tea", arguments={})
+        sample = Sample(
+            id="t", benchmark="t", kind="no_graph", speaker="", query="Tea.", graph_id="", candidate_tools=(tool,), calls=(call,)
+        )
+        counts.add(sample, check_sample(sample, KnowledgeGraph()))
+    assert (counts.checked, counts.unusable_schema, counts.not_offered) == (0, 1, 1)
 
 
 PUBLISHED = {

@@ -187,3 +187,13 @@ def test_findings_are_the_same_each_time() -> None:
     for _, _, bad, _ in CASES.values():
         assert check_sample(bad, GRAPH) == check_sample(bad, GRAPH)
         assert all(isinstance(f, Finding) for c in check_sample(bad, GRAPH) for f in c.findings)
+
+
+def test_nothing_is_said_of_a_call_that_is_expected_and_not_given() -> None:
+    """Rows of BFCL's relevance sets: some call is right, and which one is not said."""
+    lacking = Sample(
+        id="t", benchmark="t", kind="no_graph", speaker="", query="Where can I eat?", graph_id="", candidate_tools=(TABLE,),
+        provenance={"golden_not_given": True},
+    )  # fmt: skip
+    verdicts = {check.check: check.verdict for check in check_sample(lacking, KnowledgeGraph())}
+    assert verdicts == dict.fromkeys(("syntax", "intent", "parameters", "feasibility"), "unknown")
