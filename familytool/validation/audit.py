@@ -41,6 +41,7 @@ MAX_REJECTED = 1_000
 SUMMARY = "summary.json"
 WRITTEN = {SUMMARY, "findings.jsonl", "rejected.jsonl", "report.html", "patches.jsonl", "left.jsonl", "patched", "data_docs"}
 """What an audit writes into its folder."""
+FOLDERS = {"patched", "data_docs"}
 
 Progress = Callable[[str, int, int], None]
 
@@ -125,6 +126,10 @@ def _prepare_folder(out: Path) -> None:
     strange = [p.name for p in (out.iterdir() if out.is_dir() else ()) if p.name.removesuffix(".part") not in WRITTEN]
     if strange:
         raise UsageError(f"--out {out}: the folder holds '{min(strange)}', which is no part of an audit; choose another one.")
+    there = [out / name for name in sorted(WRITTEN) if (out / name).exists()]
+    wrong = next((p for p in there if p.is_dir() != (p.name in FOLDERS) or (p.is_dir() and not (out / SUMMARY).is_file())), None)
+    if wrong is not None:
+        raise UsageError(f"--out {out}: '{wrong.name}' in it was not written by an audit and would be removed; choose another folder.")
     for name in WRITTEN & {p.name for p in (out.iterdir() if out.is_dir() else ())}:
         shutil.rmtree(out / name) if (out / name).is_dir() else (out / name).unlink()
     out.mkdir(parents=True, exist_ok=True)

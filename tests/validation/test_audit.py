@@ -295,3 +295,12 @@ def test_an_audit_into_the_folder_of_its_source_is_refused_and_removes_nothing(p
         with pytest.raises(UsageError, match="lies in it and would be written over; choose another folder"):
             audit(order, tmp_path / "out", quiet)
     assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("name", ["report.html", "summary.json", "patched", "data_docs"])
+def test_a_folder_that_no_audit_wrote_is_refused_and_kept(name: str, planted: tuple[Path, Path], tmp_path: Path) -> None:
+    (tmp_path / "out" / name).mkdir(parents=True)
+    (tmp_path / "out" / name / "mine.txt").write_text("mine", encoding="utf-8")
+    with pytest.raises(UsageError, match=f"'{name}' in it was not written by an audit"):
+        audit(Order(planted[0], graph=planted[1]), tmp_path / "out", quiet)
+    assert (tmp_path / "out" / name / "mine.txt").read_text(encoding="utf-8") == "mine"
