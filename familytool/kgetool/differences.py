@@ -53,9 +53,9 @@ def difference(golden: Json, predicted: Json, schema: Mapping[str, Any]) -> set[
     if isinstance(golden, bool) or isinstance(predicted, bool):
         return {"type_mismatch"}
     if isinstance(golden, str) and isinstance(predicted, int | float):
-        return {"type_mismatch" if is_equal(number_in(golden), predicted) else "value_wrong"}
+        return {"type_mismatch" if is_equal(_number_in(golden), predicted) else "value_wrong"}
     if isinstance(golden, int | float) and isinstance(predicted, str):
-        number = number_in(predicted)
+        number = _number_in(predicted)
         return {"value_wrong" if number is not None and not is_equal(golden, number) else "type_mismatch"}
     if isinstance(golden, int | float) and isinstance(predicted, int | float):
         return {"value_wrong"}
@@ -118,7 +118,7 @@ def _time_in(text: str) -> tuple[int, int, int] | None:
     return int(hour) + offset, int(minute), int(second or 0)
 
 
-def number_in(text: str) -> int | float | None:
+def _number_in(text: str) -> int | float | None:
     """The number that a text is in JSON ("0012" is none)."""
     match = _NUMBER.fullmatch(text)
     if not match or len(text) > 4000:

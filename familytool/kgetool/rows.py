@@ -1,12 +1,15 @@
-"""References and predictions as lists of rows with ids."""
+"""References and predictions as lists of rows with ids, and the scores of one."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from .strict_json import Json
+
+Scores: TypeAlias = dict[str, float | None]
+"""One sample's metrics by name; None is not applicable."""
 
 
 def rows_by_id(rows: Json, where: str) -> dict[str | int, Mapping[str, Any]]:

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .intervals import wilson_interval
-from .rows import failure_code, rows_by_id
-from .tool_use import TOOL_METRICS, Scores, score_calls
+from .rows import Scores, failure_code, rows_by_id
+from .tool_use import TOOL_METRICS, score_calls
 from .triples import KG_METRICS, score_triples
 from .version import METRIC_VERSION, SCORER_SHA256
 

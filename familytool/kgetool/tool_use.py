@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 from .calls import Argument, Call, GoldenCall, read_calls, read_golden_calls, read_sources
 from .differences import difference
 from .matching import best_assignment
-from .rows import listed
+from .rows import Scores, listed
 from .strict_json import Json
 from .tools import NO_TOOL, TYPES, Tool, read_tools
 from .values import LIMIT, is_equal, normal
-
-Scores: TypeAlias = dict[str, float | None]
 
 TOOL_METRICS = ("em", "tool_acc", "tool_precision", "tool_recall", "tool_f1", "value_acc", "value_f1", "value_acc_kg", "value_acc_query")
 
@@ -77,7 +75,7 @@ def _wrong_scores(golden: list[GoldenCall]) -> Scores:
 def _score_reading(
     golden: list[GoldenCall], predicted: list[Call], tools: Mapping[str, Tool], known: set[str] | None, ordered: bool
 ) -> tuple[Scores, set[str]]:
-    pairs = pair_calls(golden, predicted, tools)
+    pairs = _pair_calls(golden, predicted, tools)
     codes: set[str] = set()
     hits: Counter[str] = Counter()
     n_exact = n_surplus = 0
@@ -92,7 +90,7 @@ def _score_reading(
     for right, call in enumerate(predicted):
         if right not in paired:
             defaults = tools.get(call.name or "", NO_TOOL).defaults
-            n_surplus += sum(not is_default(parameter, value, defaults) for parameter, value in (call.arguments or {}).items())
+            n_surplus += sum(not _is_default(parameter, value, defaults) for parameter, value in (call.arguments or {}).items())
     codes |= _call_codes(golden, predicted, pairs, known)
 
     is_exact = n_exact == len(golden) == len(predicted)
@@ -124,17 +122,19 @@ def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def is_default(parameter: str, value: Json, defaults: Mapping[str, Json]) -> bool:
+def _is_default(parameter: str, value: Json, defaults: Mapping[str, Json]) -> bool:
     """Whether the value is the one that the tool takes where none is given."""
     return parameter in defaults and is_equal(value, defaults[parameter])
 
 
-def is_hit(parameter: str, argument: Argument, arguments: Mapping[str, Json], defaults: Mapping[str, Json]) -> bool:
+def _is_hit(parameter: str, argument: Argument, arguments: Mapping[str, Json], defaults: Mapping[str, Json]) -> bool:
     """The golden pair was predicted, in so many words or (since absent means default) by leaving it out."""
     if parameter in arguments:
         value = arguments[parameter]
-        return any(is_equal(choice, value) for choice in argument.choices) or (argument.optional and is_default(parameter, value, defaults))
-    return argument.optional or any(is_default(parameter, choice, defaults) for choice in argument.choices)
+        return any(is_equal(choice, value) for choice in argument.choices) or (
+            argument.optional and _is_default(parameter, value, defaults)
+        )
+    return argument.optional or any(_is_default(parameter, choice, defaults) for choice in argument.choices)
 
 
 def _compare(golden: GoldenCall, predicted: Call, tool: Tool) -> tuple[bool, int]:
@@ -142,10 +142,10 @@ def _compare(golden: GoldenCall, predicted: Call, tool: Tool) -> tuple[bool, int
     arguments = predicted.arguments
     if arguments is None:
         return False, 0
-    hits = sum(is_hit(parameter, argument, arguments, tool.defaults) for parameter, argument in golden.arguments.items())
+    hits = sum(_is_hit(parameter, argument, arguments, tool.defaults) for parameter, argument in golden.arguments.items())
     if hits < len(golden.arguments):
         return False, hits
-    return all(name in golden.arguments or is_default(name, value, tool.defaults) for name, value in arguments.items()), hits
+    return all(name in golden.arguments or _is_default(name, value, tool.defaults) for name, value in arguments.items()), hits
 
 
 def _is_exact(golden: GoldenCall, predicted: Call, tools: Mapping[str, Tool]) -> bool:
@@ -161,7 +161,7 @@ def _judge_pair(golden: GoldenCall, predicted: Call, tool: Tool) -> tuple[list[s
         return [], 0, {"bad_arguments"}
     hits, n_surplus, codes = [], 0, set()
     for parameter, argument in golden.arguments.items():
-        hit = is_hit(parameter, argument, predicted.arguments, tool.defaults)
+        hit = _is_hit(parameter, argument, predicted.arguments, tool.defaults)
         if hit:
             hits.append(parameter)
         if parameter not in predicted.arguments:
@@ -169,13 +169,13 @@ def _judge_pair(golden: GoldenCall, predicted: Call, tool: Tool) -> tuple[list[s
             continue
         value = predicted.arguments[parameter]
         if not hit:
-            n_surplus += not is_default(parameter, value, tool.defaults)
+            n_surplus += not _is_default(parameter, value, tool.defaults)
             schema = tool.properties.get(parameter, {})
             reasons = [difference(choice, value, schema) for choice in argument.choices] or [{"value_wrong"}]
             codes |= min(reasons, key=lambda reason: reason == {"value_wrong"})  # of several choices, the one nearest to it
     for parameter, value in predicted.arguments.items():
         if parameter not in golden.arguments:
-            default = is_default(parameter, value, tool.defaults)
+            default = _is_default(parameter, value, tool.defaults)
             n_surplus += not default
             codes.add("default_used" if default else "parse_limit" if value is LIMIT else "extra_param")
     return hits, n_surplus, codes
@@ -188,7 +188,7 @@ def _call_codes(golden: list[GoldenCall], predicted: list[Call], pairs: list[tup
     with_partner, paired = {left for left, _ in pairs}, {right for _, right in pairs}
     left_over = {call.name for place, call in enumerate(golden) if place not in with_partner}
     codes = {"missing_call"} if left_over else set()
-    slugs = {sanitised(name) for name in left_over}
+    slugs = {_sanitised(name) for name in left_over}
     for place, call in enumerate(predicted):
         if place in paired:
             continue
@@ -198,7 +198,7 @@ def _call_codes(golden: list[GoldenCall], predicted: list[Call], pairs: list[tup
             codes.add("bad_arguments")
         if not golden:
             codes.add("unwanted_call")
-        if call.name is not None and sanitised(call.name) in slugs:
+        if call.name is not None and _sanitised(call.name) in slugs:
             codes.add("name_sanitised")
         elif call.name is not None and known is not None and call.name not in known:
             codes.add("unknown_tool")
@@ -207,12 +207,12 @@ def _call_codes(golden: list[GoldenCall], predicted: list[Call], pairs: list[tup
     return codes
 
 
-def sanitised(name: str) -> str:
+def _sanitised(name: str) -> str:
     """The name as providers that allow few characters write it."""
     return re.sub(r"[^A-Za-z0-9_-]", "_", name)
 
 
-def pair_calls(golden: list[GoldenCall], predicted: list[Call], tools: Mapping[str, Tool]) -> list[tuple[int, int]]:
+def _pair_calls(golden: list[GoldenCall], predicted: list[Call], tools: Mapping[str, Tool]) -> list[tuple[int, int]]:
     """Pairs (golden, predicted) of the best matching; every call of the rarer side has a partner.
 
     Indices count in the order of the calls' content, not in which they were written: equally good pairings can differ in

@@ -6,9 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from .rows import listed
+from .rows import Scores, listed
 from .strict_json import Json
-from .tool_use import Scores
 from .values import nfc, normal
 
 KG_METRICS = ("kg_em", "kg_f1", "kg_coverage")
@@ -16,7 +15,7 @@ KG_METRICS = ("kg_em", "kg_f1", "kg_coverage")
 Triple: TypeAlias = tuple[str, str, str]
 
 
-def read_triple(triple: Json) -> Triple | None:
+def _read_triple(triple: Json) -> Triple | None:
     """The triple as three texts in NFC; None if it is none."""
     if isinstance(triple, Mapping):
         parts: Sequence[Json] = [triple.get("head"), triple.get("relation"), triple.get("tail")]
@@ -32,14 +31,14 @@ def score_triples(reference: Mapping[str, Any], triples: Json, where: str) -> tu
     """The graph metrics of one sample: sets of triples, both empty is right."""
     golden: set[Triple] = set()
     for place, entry in enumerate(listed(reference["golden_triples"], f"reference {where}: golden_triples")):
-        triple = read_triple(entry)
+        triple = _read_triple(entry)
         if triple is None:
             raise ValueError(f"reference {where}: golden_triples[{place}] is no triple; give three texts head, relation, tail.")
         golden.add(triple)
-    needed = used_entities(entities_of(golden), reference.get("calls"))
+    needed = _used_entities(_entities_of(golden), reference.get("calls"))
     if triples is None:
         return {"kg_em": 0.0, "kg_f1": 0.0, "kg_coverage": 0.0 if needed else None}, {"no_triples"}
-    read = [read_triple(entry) for entry in listed(triples, f"prediction {where}: triples")]
+    read = [_read_triple(entry) for entry in listed(triples, f"prediction {where}: triples")]
     extracted = {triple for triple in read if triple is not None}
     n_bad = read.count(None)
     n_sides = len(golden) + len(extracted) + n_bad
@@ -49,16 +48,16 @@ def score_triples(reference: Mapping[str, Any], triples: Json, where: str) -> tu
     return {
         "kg_em": float(golden == extracted and not n_bad),
         "kg_f1": 2 * len(golden & extracted) / n_sides if n_sides else 1.0,
-        "kg_coverage": float(needed <= entities_of(extracted)) if needed else None,
+        "kg_coverage": float(needed <= _entities_of(extracted)) if needed else None,
     }, codes
 
 
-def entities_of(triples: set[Triple]) -> set[str]:
+def _entities_of(triples: set[Triple]) -> set[str]:
     """All heads and tails."""
     return {entity for head, _, tail in triples for entity in (head, tail)}
 
 
-def used_entities(entities: set[str], calls: Json) -> set[str]:
+def _used_entities(entities: set[str], calls: Json) -> set[str]:
     """The entities that stand in an argument of the golden calls as a whole value or as whole tokens of one."""
     texts: set[str] = set()
 

@@ -123,15 +123,17 @@ def _prepare_folder(out: Path) -> None:
     """Make the output folder; an earlier audit in it is written over, a folder that holds anything else is refused."""
     if out.exists() and not out.is_dir():
         raise UsageError(f"--out {out}: a file of this name is there; choose another folder.")
-    strange = [p.name for p in (out.iterdir() if out.is_dir() else ()) if p.name.removesuffix(".part") not in WRITTEN]
+    held = sorted(out.iterdir()) if out.is_dir() else []
+    strange = [p.name for p in held if p.name.removesuffix(".part") not in WRITTEN]
     if strange:
         raise UsageError(f"--out {out}: the folder holds '{min(strange)}', which is no part of an audit; choose another one.")
-    there = [out / name for name in sorted(WRITTEN) if (out / name).exists()]
-    wrong = next((p for p in there if p.is_dir() != (p.name in FOLDERS) or (p.is_dir() and not (out / SUMMARY).is_file())), None)
+    ours = [p for p in held if p.name in WRITTEN]
+    is_audit = (out / SUMMARY).is_file()
+    wrong = next((p for p in ours if p.exists() and (p.is_dir() != (p.name in FOLDERS) or (p.is_dir() and not is_audit))), None)
     if wrong is not None:
         raise UsageError(f"--out {out}: '{wrong.name}' in it was not written by an audit and would be removed; choose another folder.")
-    for name in WRITTEN & {p.name for p in (out.iterdir() if out.is_dir() else ())}:
-        shutil.rmtree(out / name) if (out / name).is_dir() else (out / name).unlink()
+    for path in ours:
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
     out.mkdir(parents=True, exist_ok=True)
 
 
