@@ -2,7 +2,7 @@
 
 Legal spellings of calls are
 
-- JSON in any shape of `call_shapes`, or several such objects one after the other with only space between them (JSON lines);
+- JSON in any shape of `call_shapes`, or several such objects one after the other with only space or a comma between them (JSON lines);
 - Python call text as `python_calls` takes it: one call, several on lines or with commas, or a list;
 - `<tool_call>{...}</tool_call>`, once or several times, with text around (Hermes);
 - `Action: NAME`, `Action Input: {...}`, once or several times, with text around (MTU-Bench); `Action: None` is no call.

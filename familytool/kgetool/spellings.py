@@ -81,7 +81,7 @@ def _is_json_list(text: str, at: int, known: Known) -> bool:
 
 
 def _read_json(reading: Reading, at: int) -> list[Call]:
-    """The calls of a JSON value, or of several objects with only space between them."""
+    """The calls of a JSON value, or of several objects with only space or a comma between them."""
     text, calls = reading.text, list[Call]()
     reading.spelling = "json"
     is_object = text[at] == "{"
@@ -91,9 +91,10 @@ def _read_json(reading: Reading, at: int) -> list[Call]:
         at = skip_space(text, end)
         behind = skip_space(text, at + 1)
         if is_object and text[at : at + 1] in (",", ";") and text[behind : behind + 1] == "{":
-            if not reading.loose:
-                raise reading.error(f"JSON values with {shown(text[at])} between them stand in no list", at)
-            reading.repairs.append((at, f"JSON values with {shown(text[at])} between them were read as a list"))
+            if text[at] == ";":
+                if not reading.loose:
+                    raise reading.error("JSON values with ';' between them stand in no list", at)
+                reading.repairs.append((at, "JSON values with ';' between them were read as a list"))
             at = behind
         if not is_object or text[at : at + 1] != "{":
             leave_out_rest(reading, at, "the JSON value")

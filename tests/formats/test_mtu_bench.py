@@ -65,3 +65,22 @@ def test_what_is_read_as_enum_is_written_as_such_and_read_again() -> None:
     tool = read({"type": "array", "options": BOTH})
     [[written]] = mtu_bench.write_tools([tool])
     assert written["optional_parameters"] == [{"name": "info", "type": "array", "items": {"enum": BOTH}}]
+
+
+def test_imp_007_each_shape_of_the_parameter_lists_says_what_is_required() -> None:
+    names = {"required_parameters": ["city"], "optional_parameters": {"date": "2024-01-04"}, "result_parameters": ["t"]}
+    objects = {
+        "required_parameters": [{"name": "n", "type": "integer", "description": "x"}],
+        "optional_parameters": [],
+        "result_parameters": [],
+    }
+    patterns = {
+        "required_parameters": {"origin": "", "departure_date": r"^\d{4}-\d{2}-\d{2}$"}, "optional_parameters": {}, "result_parameters": [],
+    }  # fmt: skip
+    documents: list[Json] = [{"name": name, "description": "d", **shape} for name, shape in (("a", names), ("b", objects), ("c", patterns))]
+    a, b, c = mtu_bench.read_tools([("x.json", documents)], [])
+    assert [tool.parameters["required"] for tool in (a, b, c)] == [["city"], ["n"], ["origin", "departure_date"]]
+    assert a.parameters["properties"] == {"date": {"default": "2024-01-04"}, "city": {}}
+    assert list(a.response) == ["t"]
+    assert b.parameters["properties"]["n"]["type"] == "integer"
+    assert c.parameters["properties"] == {"origin": {}, "departure_date": {"pattern": r"^\d{4}-\d{2}-\d{2}$"}}

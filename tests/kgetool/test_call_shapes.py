@@ -163,3 +163,31 @@ def test_arguments_are_repaired_only_where_the_repairs_are_recorded() -> None:
     repairs: list[str] = []
     assert parse_arguments("{'a': 1,}", repairs) == OBJECT
     assert [repair.partition(":")[0] for repair in repairs] == ["quotes that JSON does not know", "a comma before the closing bracket"]
+
+
+GEN_010 = {
+    "a comma too many": ('{"a": 1,}', {"a": 1}, "comma before the closing"),
+    "a comment": ('{"a": 1 // n\n}', {"a": 1}, "a comment was left out"),
+    "a key without quotes": ("{a: 1}", {"a": 1}, "a key without quotes"),
+    "typographic quotes": ("{“a”: “b”}", {"a": "b"}, "quotes that JSON does not know"),
+    "a number that starts with 0": ('{"a": 007}', None, ""),
+    "a hexadecimal number": ('{"a": 0x1F}', None, ""),
+    "a set": ('{"a": {1, 2}}', None, ""),
+}
+
+
+@pytest.mark.parametrize(("text", "meant", "repair"), GEN_010.values(), ids=[f"gen-010 {name}" for name in GEN_010])
+def test_a_small_defect_is_a_failure_and_repaired_only_where_asked_and_where_no_value_changes(
+    text: str, meant: dict[str, Any] | None, repair: str
+) -> None:
+    with pytest.raises(TextError) as refused:
+        parse_arguments(text)
+    assert refused.value.code == "parse_error"
+    repairs: list[str] = []
+    if meant is None:
+        with pytest.raises(TextError):
+            parse_arguments(text, repairs)
+        assert repairs == []
+    else:
+        assert parse_arguments(text, repairs) == meant
+        assert repairs and all(repair in told for told in repairs)
