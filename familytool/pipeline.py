@@ -512,8 +512,8 @@ def _reference(row: dict[str, Any]) -> dict[str, Any]:
 def score_published(path: Path, graph: Path) -> tuple[list[dict[str, Any]], int, list[str]]:
     """The shortcut baselines of a published FamilyTool file and its graph: the table, the number of rows, and what could not be read."""
     rejected: list[str] = []
-    kg = familytool_2025.read_graph(text_lines(graph), path.stem, rejected)
-    samples = list(familytool_2025.read_sample_lines(text_lines(path), path.stem, path.stem, rejected))
+    kg = familytool_2025.read_graph(text_lines(graph, rejected), path.stem, rejected)
+    samples = list(familytool_2025.read_sample_lines(text_lines(path, rejected), path.stem, path.stem, rejected))
     if not samples:
         raise FamilytoolError(f"{path}: no FamilyTool row could be read ({rejected[-1] if rejected else 'the file is empty'}).")
     if not len(kg):

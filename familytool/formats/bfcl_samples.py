@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain
 from pathlib import Path
 
 from familytool.errors import FamilytoolError
-from familytool.formats.benchmark_files import Source, read_records, text_lines
+from familytool.formats.benchmark_files import Source, holds_lines, read_records, text_lines
 from familytool.formats.benchmark_rows import files_of
 from familytool.formats.bfcl import write_document
 from familytool.formats.bfcl_gold import LEFT_OUT, choices_of, write_call, write_text
@@ -82,14 +81,12 @@ def _answers_beside(path: Path) -> Path | None:
 
 def _rows(path: Path, rejected: list[str]) -> Iterator[tuple[str, Json, bool]]:
     """(place, row, whether other letters than ASCII are escaped in it), one line at a time."""
-    lines = ((place, line) for place, line in text_lines(path) if line.strip())
-    first = next(lines, None)
-    try:
-        parse_json(first[1] if first else "null")
-    except TextError:
+    if not holds_lines(path) and not _is_one_line(path):
         yield from ((place, row, False) for place, row in read_records(path, rejected))
         return
-    for place, line in chain([first] if first else [], lines):
+    for place, line in text_lines(path, rejected):
+        if not line.strip():
+            continue
         try:
             row = parse_json(line)
         except TextError as error:
@@ -97,6 +94,15 @@ def _rows(path: Path, rejected: list[str]) -> Iterator[tuple[str, Json, bool]]:
             continue
         escaped = line.isascii() and not json.dumps(row, ensure_ascii=False).isascii()
         yield from ((place, each, escaped) for each in (row if isinstance(row, list) else [row]))
+
+
+def _is_one_line(path: Path) -> bool:
+    """Whether the first line with text holds a whole JSON value."""
+    try:
+        parse_json(next((line for _, line in text_lines(path, []) if line.strip()), ""))
+    except TextError:
+        return False
+    return True
 
 
 def _answers(path: Path, rejected: list[str]) -> Iterator[tuple[str, Json, bool]]:

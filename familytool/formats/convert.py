@@ -18,6 +18,7 @@ from familytool.formats.benchmark_files import Source, first_record, read_record
 from familytool.formats.benchmarks import BENCHMARK_FORMATS, detect_benchmark
 from familytool.formats.documents import TOOL_FORMATS, document_files, read_documents
 from familytool.formats.duplicates import merge_duplicates
+from familytool.formats.foreign_files import read_text
 from familytool.formats.graphs import GRAPH_FORMATS, detect_graph_format
 from familytool.formats.openai import DocumentError
 from familytool.model import Json, Sample, Tool
@@ -277,10 +278,7 @@ def _convert_graph(order: Order) -> tuple[Pieces, Account]:
     write = GRAPH_FORMATS[order.to_name].write
     if write is None:
         raise UsageError(f"--to {order.to_name}: this graph format is read only.")
-    try:
-        text = order.path.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise FamilytoolError(f"{order.path}: cannot be read as UTF-8 text ({error}).") from None
+    text = read_text(order.path)
     name = detect_graph_format(text, order.path.name) if order.from_name == "auto" else order.from_name
     if name not in GRAPH_FORMATS:
         raise UsageError(f"--from {name}: no graph format; there are {', '.join(GRAPH_FORMATS)}.")

@@ -37,11 +37,11 @@ from familytool.formats import (
     toolbench,
     xlam,
 )
+from familytool.formats.benchmark_files import holds_lines, read_records, whole_value
+from familytool.formats.foreign_files import read_text
 from familytool.formats.openai import DocumentError
-from familytool.formats.text import TextError, parse_json
 from familytool.model import Json, Tool
 
-MAX_FILE_BYTES = 256_000_000
 SUFFIXES = (".json", ".jsonl", ".yaml", ".yml", ".py")
 
 
@@ -95,7 +95,7 @@ def read_documents(path: Path, rejected: list[str] | None = None, format_name: s
     rejected = rejected if rejected is not None else []
     groups: dict[str, list[tuple[str, Json]]] = {}
     for file in document_files(path):
-        records = list(_records(file))
+        records = list(_records(file, rejected))
         groups.setdefault(_format_of(records, file, format_name), []).extend(records)
     tools: list[Tool] = []
     for name, records in groups.items():
@@ -137,40 +137,35 @@ def document_files(path: Path) -> list[Path]:
     return files
 
 
-def _records(file: Path) -> Iterator[tuple[str, Json]]:
-    try:
-        if file.stat().st_size > MAX_FILE_BYTES:
-            raise FamilytoolError(f"{file}: larger than {MAX_FILE_BYTES:,} bytes; split it.")
-        text = file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise FamilytoolError(f"{file}: cannot be read as UTF-8 text ({error}).") from None
+def _records(file: Path, rejected: list[str]) -> Iterator[tuple[str, Json]]:
+    """(place, value) pairs of a file: its text, its lines or its one value; a line that cannot be read goes into `rejected`.
+
+    Raises:
+        FamilytoolError: a file in which nothing can be read.
+    """
     if file.suffix in (".py", ".yaml", ".yml"):
-        yield file.name, text
-    elif file.suffix == ".jsonl" or _is_lines(text):
-        for number, line in enumerate(text.split("\n"), 1):
-            if line.strip():
-                yield _parsed(line, f"{file.name}:{number}", file)
-    else:
-        yield _parsed(text, file.name, file)
+        yield file.name, read_text(file).replace("\r\n", "\n")
+        return
+    records: Iterable[tuple[str, Json]] = read_records(file, rejected) if holds_lines(file) else [(file.name, whole_value(file))]
+    complaint, is_readable = "", False
+    for place, value in records:
+        if has_half_pair(value):
+            complaint = complaint or f"{file.parent / place}: {HALF_PAIR}; replace it in the file."
+            rejected.append(f"{place}: {HALF_PAIR}")
+        else:
+            is_readable = True
+            yield place, value
+    if complaint and not is_readable:
+        raise FamilytoolError(complaint)
 
 
-def _is_lines(text: str) -> bool:
-    """Whether a text holds one JSON value a line, whatever its name ends in (BFCL's files are such)."""
-    first, _, second = text.lstrip().partition("\n")
+HALF_PAIR = "holds half of a surrogate pair (a broken emoji)"
+
+
+def has_half_pair(value: Json) -> bool:
+    """Whether a text in a value holds half of a surrogate pair, which no file of UTF-8 can hold."""
     try:
-        parse_json(first)
-    except TextError:
-        return False
-    return bool(second.strip())
-
-
-def _parsed(text: str, place: str, file: Path) -> tuple[str, Json]:
-    try:
-        value = parse_json(text)
-        if "\\ud" in text.lower():
-            json.dumps(value, ensure_ascii=False).encode("utf-8")
-        return place, value
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
-        raise FamilytoolError(f"{file.parent / place}: holds half of a surrogate pair (a broken emoji); replace it in the file.") from None
-    except TextError as error:
-        raise FamilytoolError(f"{file.parent / place}: {error}; is the file cut off or edited by hand?") from None
+        return True
+    return False

@@ -13,10 +13,11 @@ import json
 from collections.abc import Iterable, Iterator
 from itertools import count
 
-from familytool.formats.benchmark_files import MAX_LINE, Source, text_lines
+from familytool.formats.benchmark_files import Source, text_lines
 from familytool.formats.familytool_2025_rows import ID_PREFIX, sample_of_row
 from familytool.formats.familytool_2025_text import MARKER, UserText, golden_triples, listed_by_paths, merged, split_user, write_golden
 from familytool.formats.familytool_2025_tools import ROLES, is_row, write_document
+from familytool.formats.foreign_files import MAX_LINE
 from familytool.formats.graph_lines import read_literal_lines
 from familytool.formats.openai import DocumentError
 from familytool.formats.sample_writing import require_same, said, written_samples
@@ -38,7 +39,7 @@ looks_like = is_row
 
 def read_samples(source: Source, rejected: list[str]) -> Iterator[Sample]:
     """The samples of a published file, one line at a time; rows that cannot be read go into `rejected`."""
-    yield from read_sample_lines(text_lines(source.path), source.benchmark, source.graph_id or source.benchmark, rejected)
+    yield from read_sample_lines(text_lines(source.path, rejected), source.benchmark, source.graph_id or source.benchmark, rejected)
 
 
 def read_sample_lines(lines: Iterable[tuple[str, str]], benchmark: str, graph_id: str, rejected: list[str]) -> Iterator[Sample]:

@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 
 from familytool.errors import FamilytoolError, UsageError
 from familytool.formats import graph_lines, graph_rdf, graphml, triples_text
+from familytool.formats.foreign_files import read_text
 from familytool.formats.text import MAX_CHARACTERS, TextError, parse_json
 from familytool.graph import KnowledgeGraph
 from familytool.model import Json
@@ -174,10 +175,7 @@ def read_graph_file(path: Path, graph_id: str, rejected: list[str], format_name:
         UsageError: no such format of graphs.
         FamilytoolError: a file that cannot be read, whose form is not known, or in which there is no triple.
     """
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise FamilytoolError(f"{path}: cannot be read as UTF-8 text ({error}).") from None
+    text = read_text(path)
     name = detect_graph_format(text, path.name) if format_name == "auto" else format_name
     if name not in GRAPH_FORMATS:
         raise UsageError(f"'{name}': no format of graphs; there are {', '.join(GRAPH_FORMATS)}.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from familytool.kgetool.strict_json import (
     MAX_CHARACTERS,
     MAX_DEPTH,
+    TRUNCATED,
     TextError,
     bracketed,
     check_depth,
@@ -16,6 +17,7 @@ from familytool.kgetool.strict_json import (
 __all__ = [
     "MAX_CHARACTERS",
     "MAX_DEPTH",
+    "TRUNCATED",
     "TextError",
     "bracketed",
     "check_depth",

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import warnings
 
-from familytool.formats.graph_lines import numbered, shown, take
+from familytool.formats.graph_lines import FIELDS, numbered, shown, take
 from familytool.formats.text import TextError, parse_json, parse_python_literal
 from familytool.graph import KnowledgeGraph
+from familytool.model import Json
 
 _FENCE_OR_HEADING = re.compile(r"\s*(?:```.*|#+\s.*|.*[:：][\s*]*|[\[\]{}(),.\s]*)", re.DOTALL)
 _DECORATION = re.compile(r"[\s`]*(?:(?:[-*+•–]|\(\d+\)|\d+[.):]|(?:triple|fact)\s*\d*\s*:)[\s`*]*)*", re.IGNORECASE)
@@ -30,12 +31,33 @@ def read_triples_text(text: str, graph_id: str, rejected: list[str]) -> Knowledg
     for place, line in numbered(text):
         if _FENCE_OR_HEADING.fullmatch(line):
             continue
+        rows = _json_rows(line)
+        for row in rows or []:
+            if len(row) == len(FIELDS):
+                take(graph, row, place, rejected)
+            else:
+                rejected.append(f"{place}: expected three parts, found {len(row)}: {shown([row])}")
         try:
-            for names in line_triples(line):
+            for names in line_triples(line) if rows is None else []:
                 take(graph, names, place, rejected)
         except TextError as error:
             rejected.append(f"{place}: {error}: {shown([line.strip()])}")
     return graph
+
+
+def _json_rows(line: str) -> list[Json] | None:
+    """The rows of a line that is JSON behind its decoration: one list, or a list of lists; None where it is none.
+
+    Such rows are names only if they are texts: read as bare words, 1, null or a list would become names.
+    """
+    decoration = _DECORATION.match(line)
+    try:
+        value = parse_json(line[decoration.end() if decoration else 0 :].strip().rstrip(",;."))
+    except TextError:
+        return None
+    if isinstance(value, list) and value and all(isinstance(entry, list) for entry in value):
+        return value
+    return [value] if isinstance(value, list) else None
 
 
 def line_triples(line: str) -> list[list[str]]:

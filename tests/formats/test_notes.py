@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from familytool.errors import FamilytoolError
-from familytool.formats.documents import MAX_FILE_BYTES, SUFFIXES, TOOL_FORMATS, read_documents
+from familytool.formats.documents import SUFFIXES, TOOL_FORMATS, read_documents
+from familytool.formats.foreign_files import MAX_WHOLE
 from familytool.model import Json
 
 PLACE = re.compile(r"(?:response )?(?:#(?:/[^ :]*(?: [^ :]+)*)?|/[^ :]+): .")
@@ -66,7 +67,7 @@ def test_every_repair_of_a_reader_names_its_place(name: str, record: Any) -> Non
 def test_every_repair_of_published_documents_names_its_place(folder: str, foreign_data: Callable[[str], Path]) -> None:
     read = 0
     for path in sorted(foreign_data(folder).rglob("*")):
-        if path.suffix not in SUFFIXES or not path.is_file() or path.stat().st_size > MAX_FILE_BYTES // 20:
+        if path.suffix not in SUFFIXES or not path.is_file() or path.stat().st_size > MAX_WHOLE // 20:
             continue
         try:
             tools = read_documents(path)
