@@ -59,6 +59,9 @@ def audit(
 ) -> None:
     """Check a whole benchmark: every sample four ways, the graph, and the set as a table. Exit code 0 also with findings.
 
+    Of a folder the files as published are read; else those of it and its sub-folders, by path, that hold rows of the format; each other
+    one stands in rejected.jsonl. Hidden files, links out of the folder, and runs and audits in it are passed over.
+
     Examples:
 
       familytool audit familytool-b.jsonl --graph familykg-b.txt --out audits/b

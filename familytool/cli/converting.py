@@ -56,6 +56,9 @@ def convert(
     What is converted: a graph where --to names a graph format; the samples where SRC is a benchmark and --to a benchmark format
     that is written; else (and with --only tools) the tool documents. Every rejected row is told on standard error.
 
+    Of a folder the files as published are read; else those of it and its sub-folders, by path, that hold rows (or documents) of the
+    format, and each other one is told. Hidden files, links out of the folder, and runs and audits in it are passed over.
+
     Examples:
 
       familytool convert tools.json --to anthropic --out anthropic.json

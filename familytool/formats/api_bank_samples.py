@@ -71,7 +71,7 @@ def read_samples(source: Source, rejected: list[str]) -> Iterator[Sample]:
     beside = sorted(here.glob("apis*.json")) or sorted(here.parent.glob("apis*.json"))
     documents = documents_for(source, beside, "", rejected) if source.documents or beside else ()
     distinct = distinct_ids(source.benchmark)
-    for file in files_of(source.path, "*.jsonl", "*/*.jsonl"):
+    for file in files_of(source.path, looks_like, rejected, "*.jsonl", "*/*.jsonl"):
         dialogue = Dialogue(file, [], [])
         for place, row in islice(read_records(file, rejected), MAX_TURNS):
             if looks_like(row):

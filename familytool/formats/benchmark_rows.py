@@ -13,13 +13,16 @@ from pathlib import Path
 from typing import TypeAlias
 
 from familytool.errors import FamilytoolError
-from familytool.formats.benchmark_files import Source
+from familytool.formats.benchmark_files import Source, first_records
 from familytool.formats.documents import read_documents
+from familytool.formats.foreign_files import folder_files
 from familytool.formats.openai import shown
 from familytool.formats.text import TextError, parse_json
 from familytool.model import Json, Kind, Sample, Tool, ToolCall
 
 MAX_DETECTED = 50
+RECORDS_LOOKED_AT = 5
+"""So many records tell what a file holds, since the first may be at fault."""
 Distinct: TypeAlias = Callable[[Json, int, list[str]], str]
 """From (original id, number of the row, notes) to an id that occurs once in its benchmark."""
 
@@ -210,20 +213,45 @@ def number_in(place: str) -> int:
     return int(place.replace(":", " ").rpartition(" ")[2])
 
 
-def files_of(path: Path, *patterns: str) -> list[Path]:
-    """The file itself, or of a folder the files that match the first pattern that any file matches, by name.
+def files_of(path: Path, fits: Callable[[Json], bool], rejected: list[str], *patterns: str) -> list[Path]:
+    """The file itself; of a folder the files as published, or else those whose first record fits.
 
-    A pattern may be several, joined by "|".
+    Published are the files that match the first pattern that any file matches (several are joined by "|"). Where none does, the
+    files of the folder and its sub-folders are taken whose first record fits, in the order of `folder_files`; each other one is told
+    in `rejected` as left out.
 
     Raises:
         FamilytoolError: a folder without such a file.
     """
-    if path.is_file():
+    if not path.is_dir():
         return [path]
+    files = folder_files(path, (".json", ".jsonl"))
     for pattern in patterns:
-        if files := sorted({file for part in pattern.split("|") for file in path.glob(part) if file.is_file()}):
-            return files
-    raise FamilytoolError(f"{path}: the folder has no file named like {' or '.join(patterns)}; name the file itself.")
+        if named := [
+            file
+            for file in files
+            if any(file.relative_to(path).match(part) and _is_as_deep(file, path, part) for part in pattern.split("|"))
+        ]:
+            return named
+    taken = [file for file in files if any(fits(record) for record in first_records(file, RECORDS_LOOKED_AT))]
+    if not taken:
+        named_like = f" named like {' or '.join(patterns)}, and none" if patterns else ""
+        raise FamilytoolError(f"{path}: the folder has no file{named_like} with rows of this format; name the file itself.")
+    rejected += [
+        f"{file.relative_to(path).as_posix()}: the file is left out, since it holds no row of this format"
+        for file in files
+        if file not in taken
+    ]
+    return taken
+
+
+def _is_as_deep(file: Path, folder: Path, pattern: str) -> bool:
+    return len(file.relative_to(folder).parts) == pattern.count("/") + 1
+
+
+def place_name(file: Path, source: Source) -> str:
+    """How places name a file of a source: its path seen from the source's folder, or its name."""
+    return file.relative_to(source.path).as_posix() if source.path.is_dir() else file.name
 
 
 def detected_files(path: Path) -> Iterator[Path]:
@@ -231,9 +259,9 @@ def detected_files(path: Path) -> Iterator[Path]:
     if path.is_file():
         yield path
         return
-    evaluations = sorted(path.glob("*_eval.jsonl"))
-    files = (file for pattern in ("*.json*", "*/*.json*") for file in sorted(path.glob(pattern)))
-    yield from islice((file for file in chain(evaluations, files) if file.suffix in (".json", ".jsonl") and file.is_file()), MAX_DETECTED)
+    files = folder_files(path, (".json", ".jsonl")) if path.is_dir() else []
+    evaluations = [file for file in files if file.parent == path and file.name.endswith("_eval.jsonl")]
+    yield from islice(chain(evaluations, files), MAX_DETECTED)
 
 
 def documents_for(source: Source, beside: list[Path], wanted: str, rejected: list[str]) -> tuple[Tool, ...]:

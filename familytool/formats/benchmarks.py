@@ -3,7 +3,7 @@
 A format is one file of this folder (`NAME`, `CARRIES`, `LOST`, `looks_like`, `read_samples`, and `FILES` with `write_samples`
 where it can be written) and one line in the table below. `write_samples(samples, name, rejected=None)` appends "id: reason" to
 `rejected` for each sample that its form cannot say; without such a list the first one is a FamilytoolError. A file is of the
-first format of the table that claims its first record.
+first format of the table that claims one of its first five records, the earliest that any format claims.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ from familytool.formats import (
     toolalpaca_samples,
     xlam_samples,
 )
-from familytool.formats.benchmark_files import Source, first_record
-from familytool.formats.benchmark_rows import detected_files
+from familytool.formats.benchmark_files import Source, first_records, read_records
+from familytool.formats.benchmark_rows import RECORDS_LOOKED_AT, detected_files
+from familytool.formats.foreign_files import require_text_file
 from familytool.model import Json, Sample
 
 
@@ -77,7 +78,7 @@ def detect_benchmark(path: Path) -> str:
     """The name of the format whose rows a file (or the first file of a folder that any format claims) holds; "" if none is known."""
     if familytool_release.is_release(path):
         return familytool_release.NAME
-    records = (record for file in detected_files(path) if (record := first_record(file)) is not None)
+    records = (record for file in detected_files(path) for record in first_records(file, RECORDS_LOOKED_AT))
     return next((name for record in records for name, known in BENCHMARK_FORMATS.items() if known.looks_like(record)), "")
 
 
@@ -93,12 +94,56 @@ def read_benchmark(source: Source, rejected: list[str], format_name: str = "auto
         UsageError: no such path or format, or a file that no format claims.
         FamilytoolError: a file that cannot be read.
     """
-    if not source.path.exists():
-        raise UsageError(f"{source.path}: no such file or folder.")
+    if not source.path.is_dir():
+        require_text_file(source.path)
     name = detect_benchmark(source.path) if format_name == "auto" else format_name
     if name not in BENCHMARK_FORMATS:
         known = ", ".join(BENCHMARK_FORMATS)
         if name:
             raise UsageError(f"'{name}': no format of benchmarks; there are {known}.")
-        raise FamilytoolError(f"{source.path}: the first record is of no known benchmark ({known}); --format names one.")
+        raise _unknown(source.path, known)
     yield from BENCHMARK_FORMATS[name].read_samples(source, rejected)
+
+
+EXPECTED = {
+    familytool_samples.NAME: "id benchmark kind speaker candidate_tools calls",
+    "bfcl": "id question function",
+    xlam_samples.NAME: "query answers tools",
+    mtu_bench_samples.NAME: "question answer",
+    nestful_samples.NAME: "input output",
+    seal_tools_samples.NAME: "query calling",
+    api_bank_samples.NAME: "role text",
+    tau_bench_samples.NAME: "user_scenario evaluation_criteria",
+    toolalpaca_samples.NAME: "Documentation Instructions",
+}
+"""The keys by which a row of a format is known, for the message that a row is of none."""
+
+
+def _unknown(path: Path, known: str) -> FamilytoolError:
+    """The error that a file is of no benchmark: what was tried, what stands there, and which format is the nearest."""
+    if path.is_dir():
+        return FamilytoolError(
+            f"{path}: no file of the folder begins with rows of a known benchmark ({known}); name a file in it, or --format."
+        )
+    records = first_records(path, RECORDS_LOOKED_AT)
+    if not records:
+        for _ in read_records(path, []):  # which says what is wrong with the file
+            break
+        return FamilytoolError(f"{path}: the file holds no record.")
+    row = next((record for record in records if isinstance(record, dict)), None)
+    if row is None:
+        return FamilytoolError(
+            f"{path}: its first records are no objects, and so no rows of a known benchmark ({known}); --format names one."
+        )
+    name = max(EXPECTED, key=lambda each: sum(key in row for key in EXPECTED[each].split()) / len(EXPECTED[each].split()))
+    wanted = EXPECTED[name].split()
+    if not any(key in row for key in wanted):
+        nearest = "it has no key of any of them"
+    else:
+        missing = [key for key in wanted if key not in row]
+        lacks = f"lacks {', '.join(missing)}" if missing else f"has {', '.join(wanted)}, but not in its form"
+        nearest = f"the nearest is {name}, but the row {lacks}"
+    keys = ", ".join(str(key)[:30] for key in list(row)[:8])
+    return FamilytoolError(
+        f"{path}: its first rows (keys {keys}) are of no known benchmark (tried {known}): {nearest}; --format names one."
+    )

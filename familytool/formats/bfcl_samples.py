@@ -46,7 +46,7 @@ def read_samples(source: Source, rejected: list[str]) -> Iterator[Sample]:
     """
     seen: dict[str, str] = {}
     documents = documents_by_class(source, rejected)
-    for path in files_of(source.path, f"{PREFIX}*.json", "*.json*"):
+    for path in files_of(source.path, looks_like, rejected, f"{PREFIX}*.json"):
         answers = _answers_beside(path)
         ahead: dict[str, tuple[str, Json, bool]] = {}
         rest = _answers(answers, rejected) if answers else iter(())

@@ -38,7 +38,7 @@ from familytool.formats import (
     xlam,
 )
 from familytool.formats.benchmark_files import holds_lines, read_records, whole_value
-from familytool.formats.foreign_files import read_text
+from familytool.formats.foreign_files import folder_files, read_text
 from familytool.formats.openai import DocumentError
 from familytool.model import Json, Tool
 
@@ -95,8 +95,15 @@ def read_documents(path: Path, rejected: list[str] | None = None, format_name: s
     rejected = rejected if rejected is not None else []
     groups: dict[str, list[tuple[str, Json]]] = {}
     for file in document_files(path):
-        records = list(_records(file, rejected))
-        groups.setdefault(_format_of(records, file, format_name), []).extend(records)
+        try:
+            records = list(_records(file, rejected))
+            name = _format_of(records, file, format_name)
+        except FamilytoolError as error:
+            if not path.is_dir() or isinstance(error, UsageError):
+                raise
+            rejected.append(f"{str(error).removesuffix('.')}; the file is left out")
+            continue
+        groups.setdefault(name, []).extend(records)
     tools: list[Tool] = []
     for name, records in groups.items():
         try:
@@ -126,12 +133,13 @@ def _format_of(records: list[tuple[str, Json]], file: Path, format_name: str) ->
 
 
 def document_files(path: Path) -> list[Path]:
-    """The files that `path` stands for, sorted by name (UsageError if there are none)."""
-    if path.is_file():
+    """The files that `path` stands for, of a folder those of `folder_files` or its own `*_eval.jsonl` (UsageError: none)."""
+    if path.exists() and not path.is_dir():
         return [path]
     if not path.is_dir():
         raise UsageError(f"{path}: no such file or folder; --documents takes a tool list (JSON), a JSONL file, or a folder of them.")
-    files = sorted(path.glob("*_eval.jsonl")) or sorted(p for p in path.iterdir() if p.suffix in SUFFIXES)
+    found = folder_files(path, SUFFIXES)
+    files = [file for file in found if file.parent == path and file.name.endswith("_eval.jsonl")] or found
     if not files:
         raise UsageError(f"{path}: the folder has no file ending in {', '.join(SUFFIXES)}.")
     return files

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from itertools import count
 
 from familytool.formats.benchmark_files import Source, text_lines
+from familytool.formats.benchmark_rows import files_of, place_name
 from familytool.formats.familytool_2025_rows import ID_PREFIX, sample_of_row
 from familytool.formats.familytool_2025_text import MARKER, UserText, golden_triples, listed_by_paths, merged, split_user, write_golden
 from familytool.formats.familytool_2025_tools import ROLES, is_row, write_document
@@ -39,7 +40,8 @@ looks_like = is_row
 
 def read_samples(source: Source, rejected: list[str]) -> Iterator[Sample]:
     """The samples of a published file, one line at a time; rows that cannot be read go into `rejected`."""
-    yield from read_sample_lines(text_lines(source.path, rejected), source.benchmark, source.graph_id or source.benchmark, rejected)
+    lines = (pair for file in files_of(source.path, looks_like, rejected) for pair in text_lines(file, rejected, place_name(file, source)))
+    yield from read_sample_lines(lines, source.benchmark, source.graph_id or source.benchmark, rejected)
 
 
 def read_sample_lines(lines: Iterable[tuple[str, str]], benchmark: str, graph_id: str, rejected: list[str]) -> Iterator[Sample]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from familytool.errors import FamilytoolError
 from familytool.formats.benchmark_files import Source, read_records
+from familytool.formats.benchmark_rows import files_of, place_name
 from familytool.model import Json, Sample
 from familytool.runs import line, sample_of
 
@@ -23,7 +24,10 @@ def looks_like(record: Json) -> bool:
 
 def read_samples(source: Source, rejected: list[str]) -> Iterator[Sample]:
     """The samples of a file; a row that is none goes into `rejected` with its place."""
-    for place, row in read_records(source.path, rejected):
+    records = (
+        pair for file in files_of(source.path, looks_like, rejected) for pair in read_records(file, rejected, place_name(file, source))
+    )
+    for place, row in records:
         try:
             yield sample_of(row)
         except KeyError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -126,3 +127,32 @@ def _fault(content: bytes, error: UnicodeDecodeError) -> str:
         return "ends in the middle of a character, so its rest is missing"
     byte = f"0x{content[error.start]:02X}"
     return f"holds the byte {byte}, which is no UTF-8; if the file is Latin-1, save it as UTF-8 (iconv -f LATIN1 -t UTF-8)"
+
+
+MAX_FILES = 10_000
+"""Files of a folder; more are not looked at, and that is an error."""
+
+
+def folder_files(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
+    """The regular files of a folder and its sub-folders that end so, sorted by path, those of the folder itself first.
+
+    Hidden files and folders are passed over, and so are symbolic links that lead out of the folder, and sub-folders that familytool
+    wrote (runs, audits).
+
+    Raises:
+        FamilytoolError: too many files.
+    """
+    inside, found = folder.resolve(), list[Path]()
+    for parent, folders, names in os.walk(folder):
+        here = Path(parent)
+        folders[:] = [name for name in folders if not name.startswith(".") and not _is_own(here / name)]
+        for path in (here / name for name in names if not name.startswith(".") and name.endswith(suffixes)):
+            if path.is_file() and path.resolve().is_relative_to(inside):
+                found.append(path)
+        if len(found) > MAX_FILES:
+            raise FamilytoolError(f"{folder}: more than {MAX_FILES:,} files; name a sub-folder.")
+    return sorted(found, key=lambda path: (len(path.relative_to(folder).parts) > 1, path.as_posix()))
+
+
+def _is_own(folder: Path) -> bool:
+    return (folder / "manifest.json").is_file() or ((folder / "summary.json").is_file() and (folder / "findings.jsonl").is_file())

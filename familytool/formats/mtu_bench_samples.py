@@ -48,7 +48,7 @@ def read_samples(source: Source, rejected: list[str]) -> Iterator[Sample]:
     """The samples of a file, or of the `*_eval.jsonl` files of a folder; rows that are none go into `rejected`."""
     distinct = distinct_ids(source.benchmark)
     known: dict[str, Tool] = {}
-    for file in files_of(source.path, "*_eval.jsonl", "*.jsonl"):
+    for file in files_of(source.path, looks_like, rejected, "*_eval.jsonl"):
         yield from each_sample(read_records(file, rejected), partial(_sample, source, known, distinct), rejected)
 
 

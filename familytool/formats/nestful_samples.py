@@ -63,7 +63,7 @@ def read_samples(source: Source, rejected: list[str]) -> Iterator[Sample]:
         FamilytoolError: rows without tools of their own, and no specification.
     """
     distinct = distinct_ids(source.benchmark)
-    for file in files_of(source.path, "*-data.json", "*.jsonl"):
+    for file in files_of(source.path, looks_like, rejected, "*-data.json"):
         specification = cache(partial(_specification, source, file, rejected))
         yield from each_sample(read_records(file, rejected), partial(_sample, source, file, specification, distinct), rejected)
 

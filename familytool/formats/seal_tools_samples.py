@@ -53,7 +53,7 @@ def read_samples(source: Source, rejected: list[str]) -> Iterator[Sample]:
     tools = documents_for(source, sorted(folder.glob("tool*.jsonl")), "the tool file (tool.jsonl)", rejected)
     results = {tool.name: list(tool.response.get("properties", {})) for tool in tools}
     distinct = distinct_ids(source.benchmark)
-    for file in files_of(source.path, "dev*.jsonl|test*.jsonl|train*.jsonl"):
+    for file in files_of(source.path, looks_like, rejected, "dev*.jsonl|test*.jsonl|train*.jsonl"):
         yield from each_sample(read_records(file, rejected), partial(_sample, source, tools, results, distinct), rejected)
 
 

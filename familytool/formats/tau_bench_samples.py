@@ -58,7 +58,7 @@ def read_samples(source: Source, rejected: list[str]) -> Iterator[Sample]:
     """
     documents = _documents(source, rejected)
     distinct = distinct_ids(source.benchmark)
-    for file in files_of(source.path, "*tasks*.json|*tasks*.jsonl"):
+    for file in files_of(source.path, looks_like, rejected, "*tasks*.json|*tasks*.jsonl"):
         yield from each_sample(read_records(file, rejected), partial(_sample, source, documents, distinct), rejected)
 
 

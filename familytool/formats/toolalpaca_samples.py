@@ -47,7 +47,7 @@ def looks_like(record: Json) -> bool:
 def read_samples(source: Source, rejected: list[str]) -> Iterator[Sample]:
     """The samples of a file, or of the `eval_*.json` files of a folder; what cannot be read goes into `rejected`."""
     distinct = distinct_ids(source.benchmark)
-    for file in files_of(source.path, "eval_*.json", "*.json"):
+    for file in files_of(source.path, looks_like, rejected, "eval_*.json"):
         for place, entry in read_records(file, rejected):
             try:
                 if not looks_like(entry):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from familytool.formats import xlam
 from familytool.formats.benchmark_files import Source, read_records
-from familytool.formats.benchmark_rows import Distinct, Golden, add_unparsed, distinct_ids, made_sample, number_in
+from familytool.formats.benchmark_rows import Distinct, Golden, add_unparsed, distinct_ids, files_of, made_sample, number_in, place_name
 from familytool.formats.openai import DocumentError, shown
 from familytool.formats.sample_writing import once_each, require_same, written_samples
 from familytool.formats.text import TextError, parse_json
@@ -38,7 +38,10 @@ def looks_like(record: Json) -> bool:
 def read_samples(source: Source, rejected: list[str]) -> Iterator[Sample]:
     """The samples of a file; rows that are none go into `rejected`."""
     distinct = distinct_ids(source.benchmark)
-    for place, row in read_records(source.path, rejected):
+    records = (
+        pair for file in files_of(source.path, looks_like, rejected) for pair in read_records(file, rejected, place_name(file, source))
+    )
+    for place, row in records:
         try:
             yield sample_of_row(row, source, place, distinct)
         except ValueError as error:

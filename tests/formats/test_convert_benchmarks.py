@@ -288,7 +288,7 @@ def test_the_documents_beside_the_rows_of_a_folder_are_taken_where_the_rows_are_
     assert [tool.name for tool in read_documents(tmp_path / "out.json")] == ["bakeLoaf"]
 
 
-def test_a_folder_where_a_file_is_wanted_is_told_as_such(tmp_path: Path) -> None:
+def test_a_folder_without_rows_of_the_format_is_told_as_such(tmp_path: Path) -> None:
     place(tmp_path / "rows.jsonl", [sample(1)])
-    with pytest.raises(FamilytoolError, match="this is a folder"):
+    with pytest.raises(FamilytoolError, match="no file with rows of this format; name the file itself"):
         converted(Order(tmp_path, "xlam", "familytool"), tmp_path / "out.jsonl")
