@@ -29,12 +29,13 @@ def formats() -> None:
 
     rows = [("tools", f.name, f.write_tools is not None, f.carries, f.lost) for f in TOOL_FORMATS.values()]
     rows += [("benchmark", b.name, b.write_samples is not None, b.carries, b.lost) for b in BENCHMARK_FORMATS.values()]
-    rows += [("graph", g.name, g.write is not None, g.carries, g.lost) for g in GRAPH_FORMATS.values()]
+    needed = {"n-triples": " (needs the extra [rdf])", "json-ld": " (needs the extra [rdf])"}
+    rows += [("graph", g.name, g.write is not None, g.carries, g.lost + needed.get(g.name, "")) for g in GRAPH_FORMATS.values()]
     shown = Table(title="Formats, in the order in which they are recognised", title_justify="left", show_lines=True)
-    for heading in ("of", "format", "", "carries", "lost when written"):
+    for heading in ("of", "format", "", "carries", "not carried, needed"):
         shown.add_column(heading, no_wrap=heading in ("of", "format", ""))
     for of, name, writes, carries, lost in rows:
-        shown.add_row(of, name, "read, write" if writes else "read", carries, (lost if writes else "") or "-")
+        shown.add_row(of, name, "read, write" if writes else "read", carries, lost or "-")
     Console().print(shown)
 
 
@@ -50,6 +51,10 @@ def convert(
         Path | None, typer.Option("--documents", help="Tool documents that a benchmark keeps apart from its rows.")
     ] = None,
     rejected: Annotated[Path | None, typer.Option("--rejected", help="File for the rejected rows (JSONL: file, line, id, reason).")] = None,
+    notes: Annotated[
+        Path | None,
+        typer.Option("--notes", help="File for all notes on documents mended or odd (JSONL: file, line, tool, path, old, new, note)."),
+    ] = None,
 ) -> None:
     """Convert a benchmark, tool documents or a graph; says what was read, kept and rejected. Exit code 1 if nothing was kept.
 
@@ -78,9 +83,9 @@ def convert(
         raise UsageError(f"--only {only}: it takes 'tools'.")
     order = Order(source, from_format, to_format, only == "tools", documents)
     is_folder = len(files_of_target(order)) > 1
-    named = [path.resolve() for path in (source, out, rejected) if path is not None]
+    named = [path.resolve() for path in (source, out, rejected, notes) if path is not None]
     if len(set(named)) < len(named):
-        raise UsageError(f"{source}: the source, --out and --rejected must be three different files.")
+        raise UsageError(f"{source}: the source, --out, --rejected and --notes must be different files.")
     if is_folder and out is None:
         raise UsageError(f"--to {to_format}: this format is several files; name a folder with --out.")
     with rows_shown(f"{source.name} -> {to_format}", lambda: count_rows(rows_of(source))) as progress:
@@ -95,6 +100,8 @@ def convert(
     if rejected is not None:
         lines = (json.dumps(rejection(sentence), ensure_ascii=False) + "\n" for sentence in account.rejected)
         rejected.write_text("".join(lines), encoding="utf-8")
+    if notes is not None:
+        notes.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in account.note_rows), encoding="utf-8")
     typer.echo(
         f"{source} ({account.source_format}) -> {to_format}: {account.read:,} {account.what} read, {account.kept:,} kept"
         f"{f', {account.n_double:,} the same as another' if account.n_double else ''}, {len(account.rejected):,} rejected",

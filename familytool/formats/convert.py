@@ -14,8 +14,10 @@ from pathlib import Path
 
 from familytool.errors import FamilytoolError, UsageError
 from familytool.formats import gemini, mtu_bench
+from familytool.formats.aliases import FITTING
 from familytool.formats.benchmark_files import Source, first_record, read_records
 from familytool.formats.benchmarks import BENCHMARK_FORMATS, detect_benchmark
+from familytool.formats.convert_files import note_row
 from familytool.formats.documents import TOOL_FORMATS, document_files, read_documents
 from familytool.formats.duplicates import merge_duplicates
 from familytool.formats.foreign_files import read_text
@@ -33,6 +35,9 @@ Pieces = Iterator[tuple[str, str]]
 LOSSES: dict[str, Callable[[Tool], list[str]]] = {gemini.NAME: gemini.losses, mtu_bench.NAME: mtu_bench.losses}
 """Formats of tool documents that can say of each tool what they do not carry."""
 
+NAMES_RESTRICTED = ("openai", "openai-responses", "openai-functions", "anthropic", "gemini")
+"""Formats of providers that refuse some names."""
+
 
 @dataclass
 class Account:
@@ -40,7 +45,8 @@ class Account:
 
     `read` counts what was found in the source, `kept` what was written; `rejected` has a sentence "file:line (id): reason" for
     everything that was not taken, `losses` one for what the target does not carry. `notes` has "tool 'name' (place): note" for
-    everything that reading the documents has mended, or found odd; of samples, the notes stay in the samples.
+    everything that reading the documents has mended, or found odd, and `note_rows` the same in its parts; of samples, the notes stay in
+    the samples.
     """
 
     source_format: str
@@ -49,6 +55,7 @@ class Account:
     rejected: list[str] = field(default_factory=list)
     losses: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    note_rows: list[dict[str, Json]] = field(default_factory=list)
     n_double: int = 0
 
     @property
@@ -217,6 +224,12 @@ def _convert_tools(order: Order, benchmark: str, progress: Progress) -> tuple[Pi
         account.losses += [f"tool '{tool.name}': {loss}" for tool in tools for loss in losses(tool)]
     account.notes = [f"{_named(tool)}: {note}" for tool in tools for note in tool.notes]
     account.losses += _first(account.notes)
+    account.note_rows = [note_row(tool.name, tool.source.get("place", ""), note) for tool in tools for note in tool.notes]
+    if order.to_name in NAMES_RESTRICTED and (odd := [tool.name for tool in tools if not FITTING.fullmatch(tool.name)]):
+        account.losses.append(
+            f"names that the provider refuses: {len(odd):,} (the first: '{odd[0][:80]}'), written as they are (it takes "
+            f"{FITTING.pattern}); familytool.formats.aliases.provider_aliases gives names that it takes, and the way back"
+        )
     assert target.write_tools is not None
     indent = None if target.container == "jsonl" else 2
     return (("", json.dumps(record, ensure_ascii=False, indent=indent) + "\n") for record in target.write_tools(tools)), account

@@ -63,6 +63,20 @@ def rejection(sentence: str) -> dict[str, Json]:
     return {"file": sentence[: place.start()], "line": int(place[1] or place[2]), "id": identity, "reason": rest.removeprefix(": ")}
 
 
+def note_row(tool: str, place: str, note: str) -> dict[str, Json]:
+    """A note of reading a tool document in its parts; `old` and `new` are None where the note tells of no change of a value.
+
+    >>> note_row("f", "t.json:2", "#/type: 'dict' read as 'object'")["new"]
+    "'object'"
+    """
+    at = rejection(f"{place}: -")
+    path, _, said = note.partition(": ")
+    old, is_change, new = said.partition(" read as ")
+    file = at["file"] or place.partition(",")[0]
+    changed = {"old": old if is_change else None, "new": new if is_change else None}
+    return {"file": file, "line": at["line"], "tool": tool, "path": path if said and "/" in path else "", **changed, "note": note}
+
+
 def count_rows(path: Path) -> int | None:
     """How many lines a file has, for a progress bar; None where that says nothing of its rows."""
     if not path.is_file() or path.suffix not in (".jsonl", ".json"):

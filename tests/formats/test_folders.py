@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from familytool.cli import app
 from familytool.errors import FamilytoolError
 from familytool.formats.benchmark_files import Source
 from familytool.formats.benchmarks import detect_benchmark, read_benchmark
@@ -99,3 +101,19 @@ def test_a_bad_first_row_does_not_hide_the_format_of_the_others(tmp_path: Path) 
     rejected: list[str] = []
     assert len(list(read_benchmark(Source(path, "x"), rejected))) == 1
     assert [sentence.partition(": ")[0] for sentence in rejected] == ["x.jsonl:1"]
+
+
+def test_names_that_a_provider_refuses_are_told_and_notes_are_written_in_their_parts(tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    odd = {**TOOL, "name": "a.b", "parameters": {"type": "dict", "properties": {}}}
+    path.write_text(json.dumps([odd, TOOL]), encoding="utf-8")
+    done = CliRunner().invoke(
+        app, ["convert", str(path), "--to", "openai", "--out", str(tmp_path / "o.json"), "--notes", str(tmp_path / "n.jsonl")]
+    )
+    assert done.exit_code == 0, done.output
+    assert "names that the provider refuses: 1 (the first: 'a.b')" in done.output
+    rows = [json.loads(line) for line in (tmp_path / "n.jsonl").read_text("utf-8").splitlines()]
+    assert all(set(row) == {"file", "line", "tool", "path", "old", "new", "note"} for row in rows)
+    assert any(
+        row["tool"] == "a.b" and "dict" in str(row["old"]) and "object" in str(row["new"]) and row["file"] == "t.json" for row in rows
+    )
