@@ -56,8 +56,8 @@ def test_there_are_few_false_alarms_in_foreign_text(home: Made) -> None:
 def published(foreign_data: Callable[[str], Path]) -> Published:
     """The published set b: samples and graph."""
     folder, rejected = foreign_data("familytool"), []
-    samples = list(read_sample_lines(text_lines(folder / "familytool-b.jsonl"), "b", "b", rejected))
-    graph = read_graph(text_lines(folder / "familykg-b.txt"), "b", rejected)
+    samples = list(read_sample_lines(text_lines(folder / "familytool-b.jsonl", rejected), "b", "b", rejected))
+    graph = read_graph(text_lines(folder / "familykg-b.txt", rejected), "b", rejected)
     return samples, graph
 
 

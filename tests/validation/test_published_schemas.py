@@ -58,8 +58,8 @@ CODES = ("missing_required", "unknown_parameter", "type_mismatch")
 @pytest.fixture(scope="module", params=["b", "e", "v0"])
 def published(request: pytest.FixtureRequest, foreign_data: Callable[[str], Path]) -> tuple[str, list[Sample], KnowledgeGraph]:
     folder, name, rejected = foreign_data("familytool"), request.param, []
-    samples = list(read_sample_lines(text_lines(folder / f"familytool-{name}.jsonl"), name, name, rejected))
-    return name, samples, read_graph(text_lines(folder / f"familykg-{name}.txt"), name, rejected)
+    samples = list(read_sample_lines(text_lines(folder / f"familytool-{name}.jsonl", rejected), name, name, rejected))
+    return name, samples, read_graph(text_lines(folder / f"familykg-{name}.txt", rejected), name, rejected)
 
 
 def of_schemas(samples: list[Sample], graph: KnowledgeGraph) -> dict[int, list[Finding]]:

@@ -38,8 +38,8 @@ def number(sample_id: str) -> int:
 @lru_cache(maxsize=3)
 def checked(folder: Path, name: str) -> Set:
     rejected: list[str] = []
-    graph = read_graph(text_lines(folder / f"familykg-{name}.txt"), name, rejected)
-    samples = list(read_sample_lines(text_lines(folder / f"familytool-{name}.jsonl"), name, name, rejected))
+    graph = read_graph(text_lines(folder / f"familykg-{name}.txt", rejected), name, rejected)
+    samples = list(read_sample_lines(text_lines(folder / f"familytool-{name}.jsonl", rejected), name, name, rejected))
     found: dict[tuple[str, str], set[int]] = {}
     for sample in samples:
         for check in (check_intent(sample, graph), check_feasibility(sample, graph)):
