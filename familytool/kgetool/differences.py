@@ -49,17 +49,17 @@ def difference(golden: Json, predicted: Json, schema: Mapping[str, Any]) -> set[
         unequal = [key for key, value in golden.items() if not is_equal(value, predicted[key])]
         return set().union(*(difference(golden[key], predicted[key], property_of(schema, key)) for key in unequal))
     if isinstance(golden, str) and isinstance(predicted, str):
-        return _text_difference(golden, predicted, schema)
+        return text_difference(golden, predicted, schema)
     if isinstance(golden, bool) or isinstance(predicted, bool):
         return {"type_mismatch"}
     if isinstance(golden, str) and isinstance(predicted, int | float):
-        return {"type_mismatch" if is_equal(_number_in(golden), predicted) else "value_wrong"}
+        return {"type_mismatch" if is_equal(number_in(golden), predicted) else "value_wrong"}
     if isinstance(golden, int | float) and isinstance(predicted, str):
-        number = _number_in(predicted)
+        number = number_in(predicted)
         return {"value_wrong" if number is not None and not is_equal(golden, number) else "type_mismatch"}
     if isinstance(golden, int | float) and isinstance(predicted, int | float):
         return {"value_wrong"}
-    if isinstance(predicted, str) and is_equal(golden, _json_in(predicted)):
+    if isinstance(predicted, str) and is_equal(golden, json_in(predicted)):
         return {"json_in_string"}
     return {"type_mismatch"}
 
@@ -74,7 +74,8 @@ def _list_difference(golden: list[Json], predicted: list[Json], schema: Mapping[
     return {"list_items"} if "value_wrong" in codes else codes
 
 
-def _text_difference(golden: str, predicted: str, schema: Mapping[str, Any]) -> set[str]:
+def text_difference(golden: str, predicted: str, schema: Mapping[str, Any]) -> set[str]:
+    """The codes of two unequal texts; value_wrong if they do not mean the same in any way."""
     enum = schema.get("enum")
     if isinstance(enum, list) and golden in enum:
         slug = _slug(predicted)
@@ -118,7 +119,7 @@ def _time_in(text: str) -> tuple[int, int, int] | None:
     return int(hour) + offset, int(minute), int(second or 0)
 
 
-def _number_in(text: str) -> int | float | None:
+def number_in(text: str) -> int | float | None:
     """The number that a text is in JSON ("0012" is none)."""
     match = _NUMBER.fullmatch(text)
     if not match or len(text) > 4000:
@@ -126,7 +127,7 @@ def _number_in(text: str) -> int | float | None:
     return float(text) if match[1] or match[2] else int(text)
 
 
-def _json_in(text: str) -> Json:
+def json_in(text: str) -> Json:
     """The object or list that a text is in strict JSON; a key twice, or NaN, is none."""
     if not text.lstrip().startswith(("{", "[")):
         return LIMIT

@@ -182,4 +182,4 @@ def golden_of(user: str) -> list[tuple[str, ...]]:
 
 def written(triples: Iterable[Sequence[str]]) -> str:
     """Golden triples as the program writes them, so that they are read back as it reads them."""
-    return repr([list(triple) for triple in triples])
+    return ", ".join(repr(list(triple)) for triple in triples)

@@ -9,6 +9,7 @@ from typing import Any
 
 from .calls import Argument, Call, GoldenCall, read_calls, read_golden_calls, read_sources
 from .differences import difference
+from .lenience import Lenience
 from .matching import best_assignment
 from .rows import Scores, listed
 from .strict_json import Json
@@ -18,8 +19,11 @@ from .values import LIMIT, is_equal, normal
 TOOL_METRICS = ("em", "tool_acc", "tool_precision", "tool_recall", "tool_f1", "value_acc", "value_f1", "value_acc_kg", "value_acc_query")
 
 
-def score_calls(reference: Mapping[str, Any], calls: Json, where: str) -> tuple[Scores, set[str]]:
-    """The tool metrics of one sample on its best reading (the golden calls, then the alternatives; the first on ties)."""
+def score_calls(reference: Mapping[str, Any], calls: Json, where: str, lenience: Lenience | None = None) -> tuple[Scores, set[str]]:
+    """The tool metrics of one sample on its best reading (the golden calls, then the alternatives; the first on ties).
+
+    Values are compared typed; with `lenience`, what it takes for the same is equal, too.
+    """
     sources = read_sources(reference, where)
     readings = [read_golden_calls(reference["calls"], sources, f"reference {where}: calls")]
     for place, alternative in enumerate(listed(reference.get("alternatives") or [], f"reference {where}: alternatives")):
@@ -31,9 +35,11 @@ def score_calls(reference: Mapping[str, Any], calls: Json, where: str) -> tuple[
     if predicted is None:
         return _wrong_scores(readings[0]), notes | {"no_calls"}
     known = None if offered is None else offered | names
+    if lenience is not None:
+        predicted = _with_known_names(predicted, names if known is None else known)
     judged: tuple[Scores, set[str]] | None = None
     for reading in readings:
-        scores, codes = _score_reading(reading, predicted, tools, known, reference.get("ordered") is True)
+        scores, codes = _score_reading(reading, predicted, tools, known, reference.get("ordered") is True, lenience)
         if judged is None or scores["em"] == 1:
             judged = scores, codes
         if scores["em"] == 1:
@@ -72,19 +78,36 @@ def _wrong_scores(golden: list[GoldenCall]) -> Scores:
     return zeros | {metric: 0.0 if is_asked else None for metric, is_asked in applies.items()}
 
 
+def _with_known_names(calls: list[Call], known: set[str]) -> list[Call]:
+    """The calls with the name of a tool where theirs is that name as providers spell it, of exactly one tool."""
+    named: dict[str, list[str]] = defaultdict(list)
+    for name in known:
+        named[_sanitised(name)].append(name)
+    found = []
+    for call in calls:
+        candidates = [] if call.name is None or call.name in known else named.get(_sanitised(call.name), [])
+        found.append(call._replace(name=candidates[0]) if len(candidates) == 1 else call)
+    return found
+
+
 def _score_reading(
-    golden: list[GoldenCall], predicted: list[Call], tools: Mapping[str, Tool], known: set[str] | None, ordered: bool
+    golden: list[GoldenCall],
+    predicted: list[Call],
+    tools: Mapping[str, Tool],
+    known: set[str] | None,
+    ordered: bool,
+    lenience: Lenience | None,
 ) -> tuple[Scores, set[str]]:
-    pairs = _pair_calls(golden, predicted, tools)
+    pairs = _pair_calls(golden, predicted, tools, lenience)
     codes: set[str] = set()
     hits: Counter[str] = Counter()
     n_exact = n_surplus = 0
     for left, right in pairs:
         tool = tools.get(golden[left].name, NO_TOOL)
-        hit, surplus, found = _judge_pair(golden[left], predicted[right], tool)
+        hit, surplus, found = _judge_pair(golden[left], predicted[right], tool, lenience)
         hits.update(golden[left].arguments[parameter].source for parameter in hit)
         n_surplus += surplus
-        n_exact += _compare(golden[left], predicted[right], tool)[0]
+        n_exact += _compare(golden[left], predicted[right], tool, lenience)[0]
         codes |= found
     paired = {right for _, right in pairs}
     for right, call in enumerate(predicted):
@@ -94,7 +117,7 @@ def _score_reading(
     codes |= _call_codes(golden, predicted, pairs, known)
 
     is_exact = n_exact == len(golden) == len(predicted)
-    if is_exact and ordered and not all(_is_exact(left, right, tools) for left, right in zip(golden, predicted, strict=True)):
+    if is_exact and ordered and not all(_is_exact(left, right, tools, lenience) for left, right in zip(golden, predicted, strict=True)):
         is_exact = False
         codes.add("call_order")
     names, given = Counter(call.name for call in golden), Counter(call.name or _NOT_A_CALL for call in predicted)
@@ -127,32 +150,37 @@ def _is_default(parameter: str, value: Json, defaults: Mapping[str, Json]) -> bo
     return parameter in defaults and is_equal(value, defaults[parameter])
 
 
-def _is_hit(parameter: str, argument: Argument, arguments: Mapping[str, Json], defaults: Mapping[str, Json]) -> bool:
+def _is_hit(parameter: str, argument: Argument, arguments: Mapping[str, Json], tool: Tool, lenience: Lenience | None) -> bool:
     """The golden pair was predicted, in so many words or (since absent means default) by leaving it out."""
     if parameter in arguments:
         value = arguments[parameter]
-        return any(is_equal(choice, value) for choice in argument.choices) or (
-            argument.optional and _is_default(parameter, value, defaults)
-        )
-    return argument.optional or any(_is_default(parameter, choice, defaults) for choice in argument.choices)
+        if any(is_equal(choice, value) for choice in argument.choices):
+            return True
+        if argument.optional and _is_default(parameter, value, tool.defaults):
+            return True
+        schema = tool.properties.get(parameter, {})
+        return lenience is not None and any(lenience.same(choice, value, schema) for choice in argument.choices)
+    if argument.optional or any(_is_default(parameter, choice, tool.defaults) for choice in argument.choices):
+        return True
+    return lenience is not None and None in argument.choices
 
 
-def _compare(golden: GoldenCall, predicted: Call, tool: Tool) -> tuple[bool, int]:
+def _compare(golden: GoldenCall, predicted: Call, tool: Tool, lenience: Lenience | None) -> tuple[bool, int]:
     """Whether the call is exact, and how many of the golden pairs it has."""
     arguments = predicted.arguments
     if arguments is None:
         return False, 0
-    hits = sum(_is_hit(parameter, argument, arguments, tool.defaults) for parameter, argument in golden.arguments.items())
+    hits = sum(_is_hit(parameter, argument, arguments, tool, lenience) for parameter, argument in golden.arguments.items())
     if hits < len(golden.arguments):
         return False, hits
     return all(name in golden.arguments or _is_default(name, value, tool.defaults) for name, value in arguments.items()), hits
 
 
-def _is_exact(golden: GoldenCall, predicted: Call, tools: Mapping[str, Tool]) -> bool:
-    return golden.name == predicted.name and _compare(golden, predicted, tools.get(golden.name, NO_TOOL))[0]
+def _is_exact(golden: GoldenCall, predicted: Call, tools: Mapping[str, Tool], lenience: Lenience | None) -> bool:
+    return golden.name == predicted.name and _compare(golden, predicted, tools.get(golden.name, NO_TOOL), lenience)[0]
 
 
-def _judge_pair(golden: GoldenCall, predicted: Call, tool: Tool) -> tuple[list[str], int, set[str]]:
+def _judge_pair(golden: GoldenCall, predicted: Call, tool: Tool, lenience: Lenience | None) -> tuple[list[str], int, set[str]]:
     """The golden parameters that were hit, the number of surplus pairs, and the codes.
 
     A predicted argument that is the default is never surplus: the call means the same without it.
@@ -161,7 +189,7 @@ def _judge_pair(golden: GoldenCall, predicted: Call, tool: Tool) -> tuple[list[s
         return [], 0, {"bad_arguments"}
     hits, n_surplus, codes = [], 0, set()
     for parameter, argument in golden.arguments.items():
-        hit = _is_hit(parameter, argument, predicted.arguments, tool.defaults)
+        hit = _is_hit(parameter, argument, predicted.arguments, tool, lenience)
         if hit:
             hits.append(parameter)
         if parameter not in predicted.arguments:
@@ -212,7 +240,9 @@ def _sanitised(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]", "_", name)
 
 
-def _pair_calls(golden: list[GoldenCall], predicted: list[Call], tools: Mapping[str, Tool]) -> list[tuple[int, int]]:
+def _pair_calls(
+    golden: list[GoldenCall], predicted: list[Call], tools: Mapping[str, Tool], lenience: Lenience | None
+) -> list[tuple[int, int]]:
     """Pairs (golden, predicted) of the best matching; every call of the rarer side has a partner.
 
     Indices count in the order of the calls' content, not in which they were written: equally good pairings can differ in
@@ -228,6 +258,6 @@ def _pair_calls(golden: list[GoldenCall], predicted: list[Call], tools: Mapping[
         right = right_by_name.get(name, [])
         tool = tools.get(name, NO_TOOL)
         base = 1 + sum(len(golden[place].arguments) for place in left)  # one exact call outweighs all pairs there are
-        gains = [[exact * base + hits for exact, hits in (_compare(golden[i], predicted[j], tool) for j in right)] for i in left]
+        gains = [[exact * base + hits for exact, hits in (_compare(golden[i], predicted[j], tool, lenience) for j in right)] for i in left]
         pairs += [(left[i], right[j]) for i, j in best_assignment(gains)]
     return pairs

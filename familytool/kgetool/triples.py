@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Set as AbstractSet
+from typing import Any
 
+from .facts import Triple
 from .rows import Scores, listed
 from .strict_json import Json
 from .values import nfc, normal
 
-KG_METRICS = ("kg_em", "kg_f1", "kg_coverage")
-
-Triple: TypeAlias = tuple[str, str, str]
+KG_METRICS = ("kg_em", "kg_f1", "kg_coverage", "kg_no_hallucination", "kg_no_hallucination_after")
 
 
-def _read_triple(triple: Json) -> Triple | None:
+def read_triple(triple: Json) -> Triple | None:
     """The triple as three texts in NFC; None if it is none."""
     if isinstance(triple, Mapping):
         parts: Sequence[Json] = [triple.get("head"), triple.get("relation"), triple.get("tail")]
@@ -24,30 +24,50 @@ def _read_triple(triple: Json) -> Triple | None:
     if len(parts) != 3 or not all(isinstance(part, str) for part in parts):
         return None
     head, relation, tail = map(nfc, parts)
-    return head, relation, tail
+    return Triple(head, relation, tail)
 
 
-def score_triples(reference: Mapping[str, Any], triples: Json, where: str) -> tuple[Scores, set[str]]:
-    """The graph metrics of one sample: sets of triples, both empty is right."""
-    golden: set[Triple] = set()
+def read_golden(reference: Mapping[str, Any], where: str) -> list[Triple]:
+    """The golden triples of a reference (ValueError for one that is none: a reference is not repaired)."""
+    golden = []
     for place, entry in enumerate(listed(reference["golden_triples"], f"reference {where}: golden_triples")):
-        triple = _read_triple(entry)
+        triple = read_triple(entry)
         if triple is None:
             raise ValueError(f"reference {where}: golden_triples[{place}] is no triple; give three texts head, relation, tail.")
-        golden.add(triple)
-    needed = _used_entities(_entities_of(golden), reference.get("calls"))
+        golden.append(triple)
+    return golden
+
+
+def score_triples(
+    golden: Sequence[Triple], calls: Json, triples: Json, where: str, not_charged: AbstractSet[Triple] = frozenset()
+) -> tuple[Scores, set[str]]:
+    """The graph metrics of one sample: sets of triples, both empty is right.
+
+    Args:
+        golden: the golden triples.
+        calls: the golden calls, whose entities `kg_coverage` asks for.
+        triples: what was extracted; None is no answer.
+        where: the sample, for errors.
+        not_charged: facts that the golden paths themselves bring beside the golden triples (another tail of the same relation):
+            no path can tell them apart, so they are neither asked for nor charged.
+    """
+    wanted = set(golden)
+    needed = _used_entities(_entities_of(wanted), calls)
     if triples is None:
         return {"kg_em": 0.0, "kg_f1": 0.0, "kg_coverage": 0.0 if needed else None}, {"no_triples"}
-    read = [_read_triple(entry) for entry in listed(triples, f"prediction {where}: triples")]
-    extracted = {triple for triple in read if triple is not None}
+    read = [read_triple(entry) for entry in listed(triples, f"prediction {where}: triples")]
+    found = {triple for triple in read if triple is not None}
+    extracted = found - (not_charged - wanted)
     n_bad = read.count(None)
-    n_sides = len(golden) + len(extracted) + n_bad
+    n_sides = len(wanted) + len(extracted) + n_bad
     codes = {"bad_triple"} if n_bad else set()
-    if any((tail, relation, head) in golden for head, relation, tail in extracted - golden):
+    if len(extracted) < len(found):
+        codes.add("several_tails")
+    if any((tail, relation, head) in wanted for head, relation, tail in extracted - wanted):
         codes.add("direction")
     return {
-        "kg_em": float(golden == extracted and not n_bad),
-        "kg_f1": 2 * len(golden & extracted) / n_sides if n_sides else 1.0,
+        "kg_em": float(wanted == extracted and not n_bad),
+        "kg_f1": 2 * len(wanted & extracted) / n_sides if n_sides else 1.0,
         "kg_coverage": float(needed <= _entities_of(extracted)) if needed else None,
     }, codes
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-METRIC_VERSION = "1.0.0"
+METRIC_VERSION = "1.1.0"
 MODULES = (
-    "call_shapes", "calls", "cursor", "differences", "intervals", "facts", "json_flaws", "literals", "matching", "parse",
-    "published_extraction", "published_scores", "python_calls", "reading", "rows", "score", "spellings", "strict_json", "tool_use", "tools", "triples", "values", "version",
+    "call_shapes", "calls", "cursor", "differences", "extraction", "facts", "intervals", "json_flaws", "lenience",
+    "lexical", "literals", "matching", "parse", "published_extraction", "published_scores", "python_calls", "reading",
+    "rows", "sample", "score", "searches", "spellings", "strict_json", "tool_use", "tools", "triples", "values",
+    "version",
 )  # fmt: skip
 """The modules that decide a score, from the answer's text on, in the order in which their bytes are hashed."""
 
