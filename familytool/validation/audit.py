@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import difflib
 import json
-import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +23,7 @@ from familytool.formats.graphs import read_graph_file
 from familytool.graph import KnowledgeGraph
 from familytool.model import Check, Finding, Sample, Verdict
 from familytool.runs import file_hash, line, read_graphs
+from familytool.validation.audit_folder import PART, SUMMARY, WRITTEN, audit_folder
 from familytool.validation.audit_report import Example, render_audit
 from familytool.validation.checks import ALL_CHECKS, Checks, check_sample
 from familytool.validation.codes import CODES, HARMLESS
@@ -38,10 +38,6 @@ EXAMPLES = 5
 """Findings of each code that the report shows."""
 MAX_REJECTED = 1_000
 """Rows that could not be read are all counted and written to rejected.jsonl; so many stand in summary.json."""
-SUMMARY = "summary.json"
-WRITTEN = {SUMMARY, "findings.jsonl", "rejected.jsonl", "report.html", "patches.jsonl", "left.jsonl", "patched", "data_docs"}
-"""What an audit writes into its folder."""
-FOLDERS = {"patched", "data_docs"}
 
 Progress = Callable[[str, int, int], None]
 
@@ -74,14 +70,15 @@ def audit(order: Order, out: Path, progress: Progress) -> dict[str, Any]:
     """
     _refuse_own_input(order, out)
     benchmark = _Benchmark.open(order)
-    _prepare_folder(out)
     examples: dict[str, list[Example]] = {}
-    summary = _audited(benchmark, order, out, examples, progress)
-    if order.repair:
-        summary["repair"] = _repaired(benchmark, order, out, summary["n_samples"], progress)
-    (out / "report.html").write_text(render_audit(summary, examples), encoding="utf-8")
-    _write(out / SUMMARY, json.dumps(summary, ensure_ascii=False, indent=2) + "\n")
-    return summary
+    with audit_folder(out) as folder:
+        summary = _audited(benchmark, order, folder, examples, progress)
+        if order.repair:
+            summary["repair"] = _repaired(benchmark, order, folder, summary["n_samples"], progress)
+        (folder / "report.html").write_text(render_audit(summary, examples), encoding="utf-8")
+        (folder / SUMMARY).write_text(json.dumps(summary, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    result: dict[str, Any] = json.loads((out / SUMMARY).read_text(encoding="utf-8"))
+    return result
 
 
 def failing_codes(wanted: str | None, ignored: Collection[str] = ()) -> Callable[[str], bool]:
@@ -115,26 +112,8 @@ def _refuse_own_input(order: Order, out: Path) -> None:
     target = out.resolve()
     for source in (order.path, order.graph, order.documents):
         inside = source.resolve().relative_to(target).parts if source is not None and source.resolve().is_relative_to(target) else None
-        if inside is not None and (not inside or inside[0] in WRITTEN):
+        if inside is not None and (not inside or inside[0] in (*WRITTEN, PART)):
             raise UsageError(f"--out {out}: {source} lies in it and would be written over; choose another folder.")
-
-
-def _prepare_folder(out: Path) -> None:
-    """Make the output folder; an earlier audit in it is written over, a folder that holds anything else is refused."""
-    if out.exists() and not out.is_dir():
-        raise UsageError(f"--out {out}: a file of this name is there; choose another folder.")
-    held = sorted(out.iterdir()) if out.is_dir() else []
-    strange = [p.name for p in held if p.name.removesuffix(".part") not in WRITTEN]
-    if strange:
-        raise UsageError(f"--out {out}: the folder holds '{min(strange)}', which is no part of an audit; choose another one.")
-    ours = [p for p in held if p.name in WRITTEN]
-    is_audit = (out / SUMMARY).is_file()
-    wrong = next((p for p in ours if p.exists() and (p.is_dir() != (p.name in FOLDERS) or (p.is_dir() and not is_audit))), None)
-    if wrong is not None:
-        raise UsageError(f"--out {out}: '{wrong.name}' in it was not written by an audit and would be removed; choose another folder.")
-    for path in ours:
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
-    out.mkdir(parents=True, exist_ok=True)
 
 
 @dataclass
@@ -230,7 +209,8 @@ def _audited(benchmark: _Benchmark, order: Order, out: Path, examples: dict[str,
                 shown = examples.setdefault(finding.code, [])
                 if len(shown) < EXAMPLES:
                     shown.append(Example(sample_id, "", "", "", (), finding))
-    _write(out / "rejected.jsonl", "".join(line({"reason": reason}) for reason in rejected))
+    with _open(out / "rejected.jsonl") as file:
+        file.writelines(line({"reason": reason}) for reason in rejected)
     counts = tally.as_json()
     return {
         "familytool": __version__,
@@ -353,15 +333,5 @@ def _write_files(pieces: Iterable[tuple[str, str]], folder: Path, benchmark: _Be
         files[name].write(text)
 
 
-@contextlib.contextmanager
-def _open(path: Path) -> Iterator[IO[str]]:
-    """A file written beside its place and put there when it is whole."""
-    part = path.with_name(path.name + ".part")
-    with part.open("w", encoding="utf-8", newline="\n") as file:
-        yield file
-    part.replace(path)
-
-
-def _write(path: Path, text: str) -> None:
-    with _open(path) as file:
-        file.write(text)
+def _open(path: Path) -> IO[str]:
+    return path.open("w", encoding="utf-8", newline="\n")
