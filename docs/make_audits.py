@@ -36,7 +36,8 @@ NOTES = {
 HEAD = """# What the audit finds in published benchmarks
 
 Each table is what one command prints and writes; the data stay where you keep them. "Samples" counts a sample once for each code;
-a verdict of "unknown" (rules cannot tell) is never counted as a failure. `familytool audit --help` says more.
+a verdict of "unknown" (rules cannot tell) is never counted as a failure, and the codes at the end of a table (`undecided_...`) say why
+it is open. `familytool audit --help` says more, and [checks.md](checks.md) what an audit writes.
 
 "As text" counts calls by their schema alone, as if a reference to an earlier result were the text it is written as; the audit itself
 takes a sound reference as legal in any position.

@@ -10,7 +10,7 @@ import hashlib
 import json
 from typing import Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 Json: TypeAlias = Any
 """A value that JSON can hold; arguments and schemas differ per tool, so nothing narrower is true."""
@@ -125,13 +125,17 @@ class Finding(Record):
 
 
 class Check(Record):
-    """The verdict of one check on one sample, with all its findings in stable order; `judge` names who decided."""
+    """The verdict of one check on one sample, with all its findings in stable order; `judge` names who decided.
+
+    `left_open` says why a verdict is "unknown"; it is not kept with the verdict, since the check gives it again.
+    """
 
     sample_id: str
     check: str
     verdict: Verdict
     findings: tuple[Finding, ...] = ()
     judge: str = "rules"
+    left_open: tuple[Finding, ...] = Field((), exclude=True)
 
 
 class Rejection(Record):

@@ -53,7 +53,8 @@ def audit(
     fail_on: Annotated[
         str | None,
         typer.Option(
-            "--fail-on", help="Exit with 1 if one of these codes was found: CODE[,CODE] or 'any'; +CODE for one of your own check."
+            "--fail-on",
+            help="Exit with 1 if one of these codes was found: CODE[,CODE] or 'any'; 'rejected' is rows that could not be read, +CODE a code of your own.",
         ),
     ] = None,
 ) -> None:
@@ -73,23 +74,24 @@ def audit(
       familytool audit familytool-b.jsonl --graph familykg-b.txt --out audits/b --repair
     """
     from familytool.pipeline import Job, find_campaign
-    from familytool.validation.audit import Order, failing_codes
+    from familytool.validation.audit import Order, failing_codes, found_codes
     from familytool.validation.audit import audit as run_audit
     from familytool.validation.checks import ALL_CHECKS
 
     job = None if campaign is None else Job(*find_campaign(campaign))
-    failing = failing_codes(fail_on, () if job is None else job.campaign.validation.ignore)
+    ignored = frozenset() if job is None else frozenset(job.campaign.validation.ignore)
+    failing = failing_codes(fail_on, ignored, job is not None and any(":" in name for name in job.campaign.validation.checks))
     checks = ALL_CHECKS if job is None else job.checks
     with progress_shown() as progress:
-        summary = run_audit(Order(path, format_name, graph, documents, checks, repair, data_docs), out, progress)
-    _show_audit(summary, out)
-    found = [code for code in summary["by_code"] if failing(code)]
+        summary = run_audit(Order(path, format_name, graph, documents, checks, ignored, repair, data_docs), out, progress)
+    _show_audit(summary, out, data_docs)
+    found = [code for code in found_codes(summary) if failing(code)]
     if found:
         typer.echo(f"--fail-on: found {', '.join(found)}", err=True)
         raise typer.Exit(1)
 
 
-def _show_audit(summary: dict[str, Any], out: Path) -> None:
+def _show_audit(summary: dict[str, Any], out: Path, data_docs: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -98,20 +100,35 @@ def _show_audit(summary: dict[str, Any], out: Path) -> None:
     for heading in ("code", "samples", "findings"):
         shown.add_column(heading, justify="left" if heading == "code" else "right")
     for code, counts in summary["by_code"].items():
-        shown.add_row(code, f"{counts['samples']:,}" if counts["samples"] else "-", f"{counts['findings']:,}")
+        named = f"{code} (ignored)" if counts.get("ignored") else code
+        shown.add_row(named, f"{counts['samples']:,}" if counts["samples"] else "-", f"{counts['findings']:,}")
     Console().print(shown)
     for check, verdicts in summary["by_check"].items():
         typer.echo(f"{check:<12} {', '.join(f'{name} {count:,}' for name, count in verdicts.items())}")
     share = f"{100 * calls['conform_share']:.1f} %" if calls["conform_share"] is not None else "n/a"
     typer.echo(f"{calls['conform']:,} of {calls['checked']:,} calls of offered tools fit their tool's schema ({share})")
     if summary["n_rejected"]:
-        typer.echo(f"{summary['n_rejected']:,} rows could not be read; {out / 'rejected.jsonl'} says why")
+        typer.echo(f"{_counted(summary['n_rejected'], 'row')} could not be read; {out / 'rejected.jsonl'} says why")
+    if not_read := (summary["graph"] or {}).get("not_read"):
+        typer.echo(f"{_counted(len(not_read), 'row')} of the graph could not be read; {out / 'rejected.jsonl'} says why")
+    if summary["files_left_out"]:
+        typer.echo(f"left out: {_counted(len(summary['files_left_out']), 'file')} of the folder; see {out / 'rejected.jsonl'}")
     if "repair" in summary:
         made = summary["repair"]
+        if made["n_rejected_rows"]:
+            typer.echo(
+                f"not in the copy: {_counted(made['n_rejected_rows'], 'row')} that could not be read; see {out / 'rejected_rows.txt'}"
+            )
         typer.echo(
             f"{made['n_patched']:,} samples patched, {made['n_left']:,} left for people; see {out / 'patches.jsonl'}, {out / 'left.jsonl'}"
         )
+    if data_docs:
+        typer.echo(f"{out / 'data_docs'}: Great Expectations' own pages, which load their styles and scripts from the network")
     typer.echo(f"{out / 'report.html'} (open it in a browser), {out / 'findings.jsonl'}, {out / 'summary.json'}")
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def init(

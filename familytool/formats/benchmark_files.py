@@ -16,6 +16,10 @@ LOOKED_AT = 8
 """So many lines tell whether a file holds one value a line."""
 
 
+class LeftOut(str):
+    """The sentence among rejected rows that says of a whole file that it is left out: no row is lost with it."""
+
+
 @dataclass(frozen=True)
 class Source:
     """A benchmark to be read: its file or folder, the name that begins its ids, and what it needs beside the rows.

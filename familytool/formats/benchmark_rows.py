@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from familytool.errors import FamilytoolError
-from familytool.formats.benchmark_files import Source, first_records
+from familytool.formats.benchmark_files import LeftOut, Source, first_records
 from familytool.formats.documents import read_documents
 from familytool.formats.foreign_files import folder_files
 from familytool.formats.openai import shown
@@ -238,7 +238,7 @@ def files_of(path: Path, fits: Callable[[Json], bool], rejected: list[str], *pat
         named_like = f" named like {' or '.join(patterns)}, and none" if patterns else ""
         raise FamilytoolError(f"{path}: the folder has no file{named_like} with rows of this format; name the file itself.")
     rejected += [
-        f"{file.relative_to(path).as_posix()}: the file is left out, since it holds no row of this format"
+        LeftOut(f"{file.relative_to(path).as_posix()}: the file is left out, since it holds no row of this format")
         for file in files
         if file not in taken
     ]

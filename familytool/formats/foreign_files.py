@@ -155,4 +155,6 @@ def folder_files(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
 
 
 def _is_own(folder: Path) -> bool:
+    if folder.name == "audit.part" and (folder / "owned.json").is_file():
+        return True
     return (folder / "manifest.json").is_file() or ((folder / "summary.json").is_file() and (folder / "findings.jsonl").is_file())

@@ -9,16 +9,18 @@ from __future__ import annotations
 import contextlib
 import difflib
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 
 from familytool import __version__, tables
 from familytool.errors import FamilytoolError, UsageError
 from familytool.formats import familytool_release, familytool_samples
-from familytool.formats.benchmark_files import Source
+from familytool.formats.benchmark_files import LeftOut, Source, holds_lines, whole_value
 from familytool.formats.benchmarks import BENCHMARK_FORMATS, detect_benchmark, read_benchmark
+from familytool.formats.convert_files import rejection
 from familytool.formats.graphs import read_graph_file
 from familytool.graph import KnowledgeGraph
 from familytool.model import Check, Finding, Sample, Verdict
@@ -40,6 +42,8 @@ MAX_REJECTED = 1_000
 """Rows that could not be read are all counted and written to rejected.jsonl; so many stand in summary.json."""
 
 Progress = Callable[[str, int, int], None]
+Late: TypeAlias = tuple[str, Finding]
+"""A failure that only the whole set shows, and its sample ("" for the graph)."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,7 @@ class Order:
     """What to audit, and how.
 
     `graph` is a graph file in any form (None: the graph of a run or release, else the union of all golden triples); `documents` are
-    tool documents that a format keeps apart from its rows; `repair` writes a patched copy, `data_docs` the pages of Great Expectations.
+    tool documents that a format keeps apart from its rows; `ignored` are codes that are told and fail nothing; `repair` writes a patched copy, `data_docs` the pages of Great Expectations.
     """
 
     path: Path
@@ -55,6 +59,7 @@ class Order:
     graph: Path | None = None
     documents: Path | None = None
     checks: Checks = field(default_factory=lambda: ALL_CHECKS)
+    ignored: frozenset[str] = frozenset()
     repair: bool = False
     data_docs: bool = False
 
@@ -72,39 +77,49 @@ def audit(order: Order, out: Path, progress: Progress) -> dict[str, Any]:
     benchmark = _Benchmark.open(order)
     examples: dict[str, list[Example]] = {}
     with audit_folder(out) as folder:
-        summary = _audited(benchmark, order, folder, examples, progress)
+        summary, late = _audited(benchmark, order, folder, examples, progress)
         if order.repair:
-            summary["repair"] = _repaired(benchmark, order, folder, summary["n_samples"], progress)
+            summary["repair"] = _repaired(benchmark, order, folder, summary["n_samples"], late, progress)
         (folder / "report.html").write_text(render_audit(summary, examples), encoding="utf-8")
         (folder / SUMMARY).write_text(json.dumps(summary, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
     result: dict[str, Any] = json.loads((out / SUMMARY).read_text(encoding="utf-8"))
     return result
 
 
-def failing_codes(wanted: str | None, ignored: Collection[str] = ()) -> Callable[[str], bool]:
+REJECTED = "rejected"
+"""What `--fail-on` calls rows, of the benchmark or its graph, that could not be read."""
+
+
+def failing_codes(wanted: str | None, ignored: Collection[str] = (), has_own_checks: bool = False) -> Callable[[str], bool]:
     """What `--fail-on` asks for: None nothing; codes separated by commas, "any" among them for every code but the harmless ones.
 
-    Codes that the campaign ignores (`ignored`) never count.
+    Rows that could not be read have the code `rejected`. Codes that the campaign ignores (`ignored`) never count. A campaign
+    with checks of its own may have codes of its own; elsewhere a leading `+` says that a code is meant so.
 
     Raises:
-        UsageError: no code at all, or a name that is none (a check of one's own may have others: give them with a leading `+`).
+        UsageError: no code at all, or a name that is none.
     """
     if wanted is None:
         return lambda _: False
     names = [name.strip() for name in wanted.split(",") if name.strip()]
     if not names:
         raise UsageError("--fail-on: it names no code; give CODE[,CODE] or any.")
-    unknown = [name for name in names if name not in CODES and name != "any" and not name.startswith("+")]
-    if unknown:
-        near = difflib.get_close_matches(unknown[0], [*CODES, "any"], 1)
-        hint = (
-            f"did you mean '{near[0]}'?"
-            if near
-            else f"codes are any, {', '.join(CODES)}; write +{unknown[0]} for a code of your own check."
-        )
-        raise UsageError(f"--fail-on: '{unknown[0]}' is no code; {hint}")
+    known = [*CODES, REJECTED, "any"]
+    for name in names:
+        if name in known or name.startswith("+"):
+            continue
+        near = difflib.get_close_matches(name, known, 1)
+        if near or not has_own_checks:
+            hint = f"did you mean '{near[0]}'?" if near else f"codes are any, {REJECTED}, {', '.join(CODES)}."
+            raise UsageError(f"--fail-on: '{name}' is no code; {hint} Write +{name} for a code of your own check.")
     chosen = {name.removeprefix("+") for name in names}
     return lambda code: code not in ignored and (code in chosen or ("any" in chosen and code not in HARMLESS))
+
+
+def found_codes(summary: Mapping[str, Any]) -> list[str]:
+    """The codes of a summary, `rejected` among them if a row of the benchmark or of its graph could not be read."""
+    is_rejected = summary["n_rejected"] or (summary["graph"] or {}).get("not_read")
+    return [*summary["by_code"], *([REJECTED] if is_rejected else [])]
 
 
 def _refuse_own_input(order: Order, out: Path) -> None:
@@ -172,16 +187,23 @@ class _Benchmark:
         return [self.for_all] if self.for_all is not None else list(self.graphs.values())
 
 
-def _audited(benchmark: _Benchmark, order: Order, out: Path, examples: dict[str, list[Example]], progress: Progress) -> dict[str, Any]:
-    """The first pass: checks, duplicates, graph and table; findings.jsonl and rejected.jsonl are written. Gives the summary."""
+def _audited(
+    benchmark: _Benchmark, order: Order, out: Path, examples: dict[str, list[Example]], progress: Progress
+) -> tuple[dict[str, Any], list[Late]]:
+    """The first pass: checks, duplicates, graph and table; findings.jsonl and rejected.jsonl are written.
+
+    Gives the summary, and (sample id or "", finding) of each failure that only the whole set shows.
+    """
     rejected: list[str] = []
     tally, conformity, duplicates, kinship = Tally(), Conformity(), Duplicates(), KinshipRecall()
+    places = _Places(benchmark)
     used: dict[str, KnowledgeGraph] = {}
     with _open(out / "findings.jsonl") as findings:
 
         def checked() -> Iterator[Sample]:
             for sample in benchmark.samples(rejected):
                 verdicts = check_sample(sample, benchmark.graph_of(sample), order.checks)
+                place = places.add(sample)
                 tally.add(sample, verdicts)
                 conformity.add(sample, verdicts)
                 duplicates.add(sample)
@@ -191,8 +213,8 @@ def _audited(benchmark: _Benchmark, order: Order, out: Path, examples: dict[str,
                     for triple in sample.golden_triples:
                         golden.add(triple)
                 for check in verdicts:
-                    findings.writelines(line(row) for row in finding_rows(sample.id, check))
-                    for finding in check.findings:
+                    findings.writelines(line(row) for row in finding_rows(sample.id, check, **place))
+                    for finding in (*check.findings, *check.left_open):
                         shown = examples.setdefault(finding.code, [])
                         if len(shown) < EXAMPLES and all(example.sample_id != sample.id for example in shown):
                             shown.append(Example.of(sample, finding))
@@ -203,28 +225,37 @@ def _audited(benchmark: _Benchmark, order: Order, out: Path, examples: dict[str,
         if not tally.n_samples and rejected:
             raise FamilytoolError(f"{benchmark.source.path}: no sample could be read; the first reason: {rejected[0]}.")
         late = _late_findings(benchmark, duplicates, used, tally)
-        for sample_id, check in late:
-            findings.writelines(line(row) for row in finding_rows(sample_id, check))
+        for number, check in late:
+            findings.writelines(line(row) for row in finding_rows(check.sample_id, check, **places.of(number)))
             for finding in check.findings:
                 shown = examples.setdefault(finding.code, [])
                 if len(shown) < EXAMPLES:
-                    shown.append(Example(sample_id, "", "", "", (), finding))
+                    shown.append(Example(check.sample_id, "", "", "", (), finding))
+    unread = [sentence for sentence in rejected if not isinstance(sentence, LeftOut)]
+    left_out = [sentence for sentence in rejected if isinstance(sentence, LeftOut)]
     with _open(out / "rejected.jsonl") as file:
-        file.writelines(line({"reason": reason}) for reason in rejected)
+        file.writelines(line(rejection(sentence)) for sentence in rejected)
+        graph_file = order.graph.name if order.graph is not None else ""
+        for row in map(rejection, benchmark.graph_rejected):
+            file.write(line({**row, "file": row["file"] or graph_file}))
     counts = tally.as_json()
+    for code in order.ignored & counts["by_code"].keys():
+        counts["by_code"][code]["ignored"] = True
+    late_rows = [(check.sample_id, finding) for _, check in late if check.verdict == "fail" for finding in check.findings]
     return {
         "familytool": __version__,
         "source": _provenance(benchmark),
         **{key: counts.pop(key) for key in ("n_samples", "n_failed", "failed_share")},
-        "n_rejected": len(rejected),
+        "n_rejected": len(unread),
         "calls": conformity.as_json(),
         **counts,
         "duplicates": duplicates.as_json(),
         "graph": _graph_facts(benchmark, used),
         "kinship": kinship.as_json(),
         "tables": table,
-        "rejected": rejected[:MAX_REJECTED],
-    }
+        "rejected": unread[:MAX_REJECTED],
+        "files_left_out": left_out[:MAX_REJECTED],
+    }, late_rows
 
 
 def _table(samples: Iterator[Sample], out: Path, order: Order) -> dict[str, Any]:
@@ -238,20 +269,49 @@ def _table(samples: Iterator[Sample], out: Path, order: Order) -> dict[str, Any]
     return tables.check_table(samples, tables.Expected(), out / "data_docs" if order.data_docs else None).as_json()
 
 
-def _late_findings(benchmark: _Benchmark, duplicates: Duplicates, used: dict[str, KnowledgeGraph], tally: Tally) -> list[tuple[str, Check]]:
-    """What only the whole set shows, as verdicts of the checks `duplicates` and `graph`; the tally counts it."""
-    late: list[tuple[str, Check]] = []
+def _late_findings(
+    benchmark: _Benchmark, duplicates: Duplicates, used: dict[str, KnowledgeGraph], tally: Tally
+) -> list[tuple[int | None, Check]]:
+    """What only the whole set shows, as verdicts of the checks `duplicates` and `graph`; the tally counts it.
+
+    With each verdict stands the number of its sample in the stream; None for the graph.
+    """
+    late: list[tuple[int | None, Check]] = []
     doubles = list(duplicates.findings())
-    for sample_id, finding in doubles:
-        late.append((sample_id, Check(sample_id=sample_id, check="duplicates", verdict="fail", findings=(finding,))))
-    tally.add_late((finding for _, finding in doubles), len({sample_id for sample_id, _ in doubles}))
+    for number, sample_id, finding in doubles:
+        late.append((number, Check(sample_id=sample_id, check="duplicates", verdict="fail", findings=(finding,))))
+    tally.add_set_check("duplicates", [(number, finding) for number, _, finding in doubles])
     for graph in benchmark.all_graphs():
         known = _union(used) if benchmark.for_all is not None else used.get(graph.graph_id, KnowledgeGraph())
         for finding in check_graph(graph, tuple(known)):
             verdict: Verdict = "pass" if finding.code in HARMLESS else "fail"
-            late.append(("", Check(sample_id="", check="graph", verdict=verdict, findings=(finding,))))
-            tally.add_late([finding], 0)
+            late.append((None, Check(sample_id="", check="graph", verdict=verdict, findings=(finding,))))
+            tally.add_graph([finding])
     return late
+
+
+class _Places:
+    """File and line of each sample, where its format has such; eight bytes a sample."""
+
+    def __init__(self, benchmark: _Benchmark) -> None:
+        # A sample in our own form may have been read elsewhere before: its place is not one in this source.
+        self._is_told = benchmark.format_name not in (familytool_samples.NAME, familytool_release.NAME)
+        self._files: dict[str, int] = {}
+        self._file, self._line = array("I"), array("I")
+
+    def add(self, sample: Sample) -> dict[str, Any]:
+        """Take the next sample of the stream; its place as columns of findings.jsonl."""
+        place = sample.provenance.get("place") if self._is_told else None
+        row = rejection(f"{place}: -") if isinstance(place, str) else {"file": "", "line": None}
+        self._file.append(self._files.setdefault(str(row["file"]), len(self._files)))
+        self._line.append(row["line"] if isinstance(row["line"], int) else 0)
+        return self.of(len(self._file) - 1)
+
+    def of(self, number: int | None) -> dict[str, Any]:
+        """The place of a sample by its number in the stream."""
+        if number is None:
+            return {"file": None, "line": None}
+        return {"file": list(self._files)[self._file[number]] or None, "line": self._line[number] or None}
 
 
 def _union(graphs: dict[str, KnowledgeGraph]) -> KnowledgeGraph:
@@ -280,11 +340,17 @@ def _provenance(benchmark: _Benchmark) -> dict[str, Any]:
     return {"name": benchmark.source.benchmark, "file": path.name, "format": benchmark.format_name, **hashed}
 
 
-def _repaired(benchmark: _Benchmark, order: Order, out: Path, total: int, progress: Progress) -> dict[str, Any]:
-    """The second pass: a patched copy in the format of the source where that can be written, patches.jsonl and left.jsonl."""
+def _repaired(benchmark: _Benchmark, order: Order, out: Path, total: int, late: list[Late], progress: Progress) -> dict[str, Any]:
+    """The second pass: a patched copy in the format of the source where that can be written, patches.jsonl and left.jsonl.
+
+    `late` is what only the whole set shows, which no rule mends.
+    """
     known = BENCHMARK_FORMATS[benchmark.format_name]
     target = known if known.write_samples is not None else BENCHMARK_FORMATS[familytool_samples.NAME]
     pool, account = Pool(), RepairAccount()
+    of_the_set: dict[str, list[Finding]] = {}
+    for sample_id, finding in late:
+        of_the_set.setdefault(sample_id, []).append(finding)
     for sample in benchmark.samples([]):
         pool.add(sample.candidate_tools)
     done = 0
@@ -315,9 +381,57 @@ def _repaired(benchmark: _Benchmark, order: Order, out: Path, total: int, progre
             except FamilytoolError:
                 return False
 
-        samples = repair_samples(benchmark.samples([]), benchmark.graph_of, order.checks, pool, can_be_written, account, on_patch, on_left)
+        samples = repair_samples(
+            benchmark.samples([]), benchmark.graph_of, order.checks, pool, can_be_written, account, on_patch, on_left, of_the_set
+        )
         _write_files(write(counted(samples), benchmark.source.benchmark), out / "patched", benchmark, stack)
-    return {"format": target.name, "folder": "patched", **account.as_json()}
+        for finding in of_the_set.get("", ()):
+            left.write(line({"sample_id": "", **finding.model_dump(mode="json")}))
+        n_kept = _keep_rejected(benchmark, out / "rejected_rows.txt")
+    return {"format": target.name, "folder": "patched", "n_rejected_rows": n_kept, **account.as_json()}
+
+
+def _keep_rejected(benchmark: _Benchmark, target: Path) -> int:
+    """Write the rows that could not be read as they stand in the source, since the patched copy lacks them; how many there were."""
+    rejected: list[str] = []
+    for _ in benchmark.samples(rejected):
+        pass
+    path, wanted = benchmark.source.path, dict[str, set[int]]()
+    for row in map(rejection, rejected):
+        if isinstance(row["line"], int):
+            wanted.setdefault(str(row["file"]), set()).add(row["line"])
+    n_kept = 0
+    if not wanted:
+        return n_kept
+    with target.open("wb") as file:
+        for name, numbers in wanted.items():
+            source = path / name if path.is_dir() else path
+            if source.is_file():
+                pieces = _lines_of(source, numbers) if holds_lines(source) else _entries_of(source, numbers)
+                for piece in pieces:
+                    file.write(piece)
+                    n_kept += piece.endswith(b"\n")
+    return n_kept
+
+
+def _lines_of(path: Path, numbers: Collection[int]) -> Iterator[bytes]:
+    """The lines of these numbers byte for byte, in pieces, each with an end of line."""
+    with path.open("rb") as file:
+        number = 1
+        while piece := file.readline(1 << 20):
+            if number in numbers:
+                yield piece
+            number += piece.endswith(b"\n")
+        if number in numbers:  # the last line has no end of its own
+            yield b"\n"
+
+
+def _entries_of(path: Path, numbers: Collection[int]) -> Iterator[bytes]:
+    """The entries of these numbers of a JSON list, one a line."""
+    value = whole_value(path)
+    for number, entry in enumerate(value if isinstance(value, list) else [value], 1):
+        if number in numbers:
+            yield json.dumps(entry, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
 
 
 def _write_files(pieces: Iterable[tuple[str, str]], folder: Path, benchmark: _Benchmark, stack: contextlib.ExitStack) -> None:

@@ -22,7 +22,17 @@ PART = "audit.part"
 _OWNED = "owned.json"
 """In audit.part: the files of the folder that are an audit's, former and new; it also says that the folder is ours."""
 
-WRITTEN = (SUMMARY, "findings.jsonl", "rejected.jsonl", "report.html", "patches.jsonl", "left.jsonl", "patched", "data_docs")
+WRITTEN = (
+    SUMMARY,
+    "findings.jsonl",
+    "rejected.jsonl",
+    "report.html",
+    "patches.jsonl",
+    "left.jsonl",
+    "rejected_rows.txt",
+    "patched",
+    "data_docs",
+)
 """What an audit may write into its folder."""
 
 

@@ -31,7 +31,7 @@ from familytool.html.parts import (
     verdicts,
 )
 from familytool.model import Finding, Sample
-from familytool.validation.codes import CODES
+from familytool.validation.codes import CODES, HARMLESS
 
 VERDICT_SHADES = {"pass": "s0", "fail": "s2", "unknown": "s5"}
 MAX_QUERY = 500
@@ -86,7 +86,7 @@ def _numbers(summary: Mapping[str, Any]) -> Section:
     total, failed, calls = summary["n_samples"], summary["n_failed"], summary["calls"]
     conform = f"{number(calls['conform'])} of {number(calls['checked'])} calls of offered tools"
     shown = [
-        Tile("samples", number(total), f"{number(summary['n_rejected'])} rows could not be read" if summary["n_rejected"] else ""),
+        Tile("samples", number(total), f"rows that could not be read: {number(summary['n_rejected'])}" if summary["n_rejected"] else ""),
         Tile(
             "without a failed check", number(total - failed), percent((total - failed) / total) if total else "", "" if failed else "good"
         ),
@@ -106,16 +106,32 @@ def _numbers(summary: Mapping[str, Any]) -> Section:
 
 def _findings(summary: Mapping[str, Any], examples: Mapping[str, Sequence[Example]]) -> Section:
     total, by_code = summary["n_samples"], summary["by_code"]
-    bars = [Bar(name, counts["samples"], share=percent(counts["samples"] / total)) for name, counts in by_code.items() if counts["samples"]]
+    bars = [
+        Bar(name, counts["samples"], share=percent(counts["samples"] / total))
+        for name, counts in by_code.items()
+        if counts["samples"] and name not in HARMLESS
+    ]
     chart = card(bar_chart("by-code", "Samples by finding", bars[:20]), "Samples by finding") if bars else paragraph("No finding.")
     rows = [
-        (code(name), CODES.get(name, "a check of the campaign's own"), number(counts["samples"]), number(counts["findings"]))
+        (
+            _named(name, counts),
+            CODES.get(name, "Found by a check of the campaign's own."),
+            number(counts["samples"]),
+            number(counts["findings"]),
+        )
         for name, counts in by_code.items()
     ]
     listed = table(("code", "meaning", "samples", "findings"), rows, caption="Findings by code", numbers=(2, 3)) if rows else Html("")
     shown = join(_code_examples(name, examples.get(name, ()), counts["findings"]) for name, counts in by_code.items())
-    lead = "A sample with two findings of one code counts once; every finding stands in findings.jsonl."
+    lead = (
+        "A sample with two findings of one code counts once; every finding stands in findings.jsonl, with its file and line. "
+        "Codes that begin with undecided_ say why a verdict is unknown; they fail nothing."
+    )
     return Section("findings", "Findings", join([chart, listed, shown]), lead)
+
+
+def _named(name: str, counts: Mapping[str, Any]) -> Html:
+    return join([code(name), " (ignored by the campaign)"]) if counts.get("ignored") else code(name)
 
 
 def _code_examples(name: str, found: Sequence[Example], total: int) -> Html:
@@ -219,15 +235,35 @@ def _repairs(summary: Mapping[str, Any]) -> Section | None:
         f"{number(repair['n_patched'])} samples were patched; {number(repair['n_left'])} still have a failed check and are left for people. "
         "A patch is kept only if a finding goes and no other comes."
     )
-    people = table(("code", "meaning", "samples"), left, caption="Left for people", numbers=(2,)) if left else paragraph("Nothing is left.")
-    return Section("repairs", "Repairs", join([made, card(people, "Left for people")]), lead)
+    people = (
+        table(("code", "meaning", "samples"), left, caption="Left for people", numbers=(2,))
+        if left
+        else paragraph("Nothing is left for people.")
+    )
+    kept = repair["n_rejected_rows"]
+    lost = (
+        [paragraph(f"Rows that could not be read, and are not in the copy: {number(kept)}; rejected_rows.txt has them as they were.")]
+        if kept
+        else []
+    )
+    return Section("repairs", "Repairs", join([made, people, *lost]), lead)
 
 
 def _rejected(summary: Mapping[str, Any]) -> Section | None:
-    if not summary["n_rejected"]:
-        return None
-    rows: Iterable[Sequence[object]] = [(foreign(shorten(text, 300)),) for text in summary["rejected"][:50]]
-    return Section("rejected", "Rows that could not be read", table(("place and reason",), rows, caption="Rejected rows"), short="Unread")
+    of_graph = (summary["graph"] or {}).get("not_read", [])
+    kinds = (
+        ("Rows of the benchmark", summary["n_rejected"], summary["rejected"]),
+        ("Rows of the graph", len(of_graph), of_graph),
+        ("Files left out", len(summary["files_left_out"]), summary["files_left_out"]),
+    )
+    parts = []
+    for name, total, sentences in kinds:
+        rows: Iterable[Sequence[object]] = [(foreign(shorten(text, 300)),) for text in sentences[:50]]
+        if total:
+            parts.append(table(("place and reason",), rows, caption=f"{name}: {number(min(total, 50))} of {number(total)}"))
+    return (
+        Section("rejected", "What could not be read", join(parts), "All of it stands in rejected.jsonl.", short="Unread") if parts else None
+    )
 
 
 def _provenance(summary: Mapping[str, Any]) -> Section:

@@ -32,6 +32,9 @@ CODES: dict[str, str] = {
     "ancestor_cycle": "Somebody in the graph is their own ancestor.",
     "name_anomaly": "A name in the graph is unlike the other values of its relation.",
     "golden_not_given": "The set says that a call is right, and does not give it (it cannot be checked, and is no defect).",
+    "undecided_value": "Rules cannot tell whether the query gives this value in other words (a verdict left open, and no defect).",
+    "undecided_wording": "Rules do not know the words with which the query names a person or a fact (left open, and no defect).",
+    "undecided_call": "The call cannot be checked: its schema, a hole, the graph or the golden call is not given (left open, and no defect).",
     "unused_edge": "A fact of the graph that no golden chain needs (a distractor, not a defect).",
     "judged_invalid": "A model says that the query is no clear request.",
     "judged_mismatch": "A model says that the query does not ask for exactly these calls.",
@@ -46,5 +49,8 @@ CODES: dict[str, str] = {
 }
 """Code -> meaning. A check of a campaign's own may add codes that are not here."""
 
-HARMLESS = frozenset({"unused_edge", "golden_not_given", "legal_by_default"})
+UNDECIDED = frozenset({"golden_not_given", "undecided_value", "undecided_wording", "undecided_call"})
+"""Codes that say why a verdict is "unknown"."""
+
+HARMLESS = frozenset({"unused_edge", "legal_by_default"}) | UNDECIDED
 """Codes that are told and fail nothing."""

@@ -20,8 +20,17 @@ _INTEGER = re.compile(r"-?(?:0|[1-9][0-9]{0,400})(?:\.0{1,20})?")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,400})(?:\.[0-9]{1,400})?(?:[eE][+-]?[0-9]{1,3})?")
 
 
-def coerced(schema: Json, arguments: Json, standing: Standing | None = None) -> tuple[Json, list[tuple[str, Json, Json]]]:
+def coerced(
+    schema: Json, arguments: Json, standing: Standing | None = None, may_wrap: bool = True
+) -> tuple[Json, list[tuple[str, Json, Json]]]:
     """The arguments with every value converted whose only fault is its JSON type, and what was changed.
+
+    Args:
+        schema: the parameters of the tool.
+        arguments: the arguments of a call.
+        standing: places whose value stands for something that is not known yet.
+        may_wrap: whether a value becomes a list of it alone where a list is wanted. That is a reading of what was meant ("a, b" may be two
+            items, "" none), so that a repair leaves it to people.
 
     Returns:
         New arguments (the old ones stay as they are) and (JSON pointer into them, old value, new value) for each change.
@@ -30,8 +39,14 @@ def coerced(schema: Json, arguments: Json, standing: Standing | None = None) -> 
     ({'n': 2, 's': '2'}, [('/n', '2', 2)])
     """
     found = conversions(schema, arguments, complaints_about(schema, arguments, standing) or [], standing)
+    if not may_wrap:
+        found = {path: new for path, new in found.items() if not _is_wrapped(value_at(arguments, path), new)}
     changes = [(pointer_of(path), value_at(arguments, path), new) for path, new in found.items()]
     return _with_values(arguments, found), changes
+
+
+def _is_wrapped(old: Json, new: Json) -> bool:
+    return isinstance(new, list) and not isinstance(old, list) and len(new) == 1 and new[0] is old
 
 
 def conversions(schema: Json, arguments: Json, complaints: Iterable[Complaint], standing: Standing | None = None) -> dict[Path, Json]:

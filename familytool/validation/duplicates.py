@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,8 +14,9 @@ class Duplicates:
     """What has been asked so far. A sample leaves sixteen bytes and its id, and no more."""
 
     def __init__(self) -> None:
-        self._first: dict[bytes, str] = {}
-        self._repeated: dict[bytes, list[str]] = {}
+        self._ids: list[str] = []
+        self._first: dict[bytes, int] = {}
+        self._repeated: dict[bytes, list[int]] = {}
         self._listed_twice = 0
         self._samples_with_double = 0
 
@@ -23,21 +25,20 @@ class Duplicates:
         double = doubled_tools(sample)
         self._listed_twice += double
         self._samples_with_double += double > 0
-        key = request_key(sample)
-        first = self._first.get(key)
-        if first is None:
-            self._first[key] = sample.id
-        elif sample.twin_of != first:
-            self._repeated.setdefault(key, [first]).append(sample.id)
+        key, number = request_key(sample), len(self._ids)
+        self._ids.append(sample.id)
+        first = self._first.setdefault(key, number)
+        if first != number and sample.twin_of != self._ids[first]:
+            self._repeated.setdefault(key, [first]).append(number)
 
-    def findings(self) -> Iterator[tuple[str, Finding]]:
-        """(sample id, finding) for each member of each group of equal requests, groups and members in the order of the stream."""
+    def findings(self) -> Iterator[tuple[int, str, Finding]]:
+        """(number in the stream, sample id, finding) for each member of each group of equal requests, in the order of the stream."""
         for members in self._repeated.values():
-            for number, sample_id in enumerate(members):
-                other = members[1] if number == 0 else members[0]
+            for place, number in enumerate(members):
+                other = self._ids[members[1] if place == 0 else members[0]]
                 more = f" (and {len(members) - 2} more)" if len(members) > 2 else ""
                 message = f"the same speaker asks the same in {other}{more}"
-                yield sample_id, Finding(code="duplicate_sample", path="/query", message=message, value=other)
+                yield number, self._ids[number], Finding(code="duplicate_sample", path="/query", message=message, value=other)
 
     def as_json(self) -> dict[str, Any]:
         """Counts: groups of equal requests and their samples; and candidate documents listed more than once, which is no defect."""
@@ -49,8 +50,16 @@ class Duplicates:
 
 
 def request_key(sample: Sample) -> bytes:
-    """A hash of graph, speaker and query; case and white space aside."""
-    parts = (sample.graph_id, " ".join(sample.speaker.casefold().split()), " ".join(sample.query.casefold().split()))
+    """A hash of graph, speaker, query and what was said before it; case and white space aside.
+
+    Where nobody speaks, nothing but the tools offered tells one request from another of the same words (a set of functions with
+    distractors, a question that no tool answers), so they belong to the key.
+    """
+    before = sample.provenance.get("dialogue_before")
+    parts = [sample.graph_id, *(" ".join(text.casefold().split()) for text in (sample.speaker, sample.query))]
+    parts.append(" ".join(before.casefold().split()) if isinstance(before, str) else "")
+    if not sample.speaker:
+        parts += sorted(json.dumps([tool.name, tool.description, tool.parameters]) for tool in sample.candidate_tools)
     return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 

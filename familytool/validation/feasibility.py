@@ -12,7 +12,7 @@ from familytool.validation.grounding import is_stated, says, stated_values
 from familytool.validation.kinds import kinds_of_parameter, speaks_of_kind
 from familytool.validation.leaves import Leaf, escaped, leaves_of
 from familytool.validation.quoted import quoted_triples, wording
-from familytool.validation.syntax import lacks_golden_call
+from familytool.validation.syntax import golden_not_given, lacks_golden_call
 from familytool.validation.wording import recipe_of
 
 
@@ -38,11 +38,18 @@ def check_feasibility(sample: Sample, graph: KnowledgeGraph, *, pool: Collection
     findings += _foreign_entities(sample, graph, golden, leaves)
     lacking, undecided = _lacking(sample, golden, leaves)
     findings += lacking
-    undecided += sample.kind == "no_tool" and not recipe
-    undecided += bool(sample.golden_triples) and not len(graph)
-    undecided += lacks_golden_call(sample)
+    if sample.kind == "no_tool" and not recipe:
+        undecided.append(
+            Finding(code="undecided_call", path="/candidate_tools", message="rules cannot tell whether any tool fits the query")
+        )
+    if sample.golden_triples and not len(graph):
+        undecided.append(Finding(code="undecided_call", path="/golden_triples", message="no graph is given in which to look the facts up"))
+    if lacks_golden_call(sample):
+        undecided.append(golden_not_given())
     verdict: Verdict = "fail" if findings else "unknown" if undecided else "pass"
-    return Check(sample_id=sample.id, check="feasibility", verdict=verdict, findings=tuple(findings))
+    return Check(
+        sample_id=sample.id, check="feasibility", verdict=verdict, findings=tuple(findings), left_open=() if findings else tuple(undecided)
+    )
 
 
 def _tool_findings(sample: Sample, recipe: list[dict[str, Json]], pool: Collection[str]) -> list[Finding]:
@@ -178,15 +185,15 @@ def _foreign_entities(sample: Sample, graph: KnowledgeGraph, golden: GoldenTripl
 _DECIDABLE = {"date": "a date", "time": "a time", "money": "an amount", "email": "an e-mail address"}
 
 
-def _lacking(sample: Sample, golden: GoldenTriples, leaves: list[Leaf]) -> tuple[list[Finding], int]:
-    """Required arguments that a call lacks and that can be had from nowhere; and how many may or may not be had.
+def _lacking(sample: Sample, golden: GoldenTriples, leaves: list[Leaf]) -> tuple[list[Finding], list[Finding]]:
+    """Required arguments that a call lacks and that can be had from nowhere; and those that may or may not be had.
 
     What a document gives by default, and a kind of value of which the query speaks, can be had: then the call is at fault and
     not the sample (the parameters check says so). Decided is only for dates, times, amounts and addresses, since a number of people
     or things can be understood from anything, and only where the query is all that was said and no other call could give the value.
     """
     found: list[Finding] = []
-    undecided = 0
+    undecided: list[Finding] = []
     texts = {str(leaf.value) for leaf in leaves}
     has_spare_fact = any(t.tail not in texts and t.tail not in golden.out for t in sample.golden_triples)
     for number, call in enumerate(sample.calls):
@@ -205,7 +212,8 @@ def _lacking(sample: Sample, golden: GoldenTriples, leaves: list[Leaf]) -> tuple
             if is_known_kind and any(speaks_of_kind(kind, sample.query) for kind in kinds):
                 continue
             if not is_known_kind or not sample.speaker or len(sample.calls) > 1 or has_spare_fact:
-                undecided += 1
+                message = f"{call.name} requires {name}, which is not given; rules cannot tell whether the query gives it in free words"
+                undecided.append(Finding(code="undecided_value", path=f"/calls/{number}/arguments/{escaped(name)}", message=message))
                 continue
             wanted = " or ".join(_DECIDABLE[kind] for kind in sorted(kinds))
             message = f"{call.name} requires {name}, and nothing in query, golden facts or document gives {wanted}"

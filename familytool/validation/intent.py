@@ -21,7 +21,7 @@ from familytool.validation.kin_facts import kin, relatives
 from familytool.validation.leaves import Leaf, leaves_of
 from familytool.validation.quoted import quoted_triples, wording
 from familytool.validation.relatives import Kinship, KinshipRecall, judge_kinship, kinship_recall, owner_path
-from familytool.validation.syntax import lacks_golden_call
+from familytool.validation.syntax import golden_not_given, lacks_golden_call
 from familytool.validation.wording import recipe_of, rendering_findings, said_by_recipe
 
 __all__ = ["KinshipRecall", "check_intent", "kin", "kinship_recall"]
@@ -54,13 +54,30 @@ def check_intent(sample: Sample, graph: KnowledgeGraph) -> Check:
     findings += injection_findings(sample, graph, request.words, unexplained)
     if request.is_ours:
         findings += rendering_findings(sample)
-        undecided = 0
+        undecided = []
     else:
-        words = request.words.lower()
-        undecided += unclear + (kinship.agreement == "unknown") + sum(not _relation_said(path, words) for path in sample.golden_paths)
-    undecided += lacks_golden_call(sample)  # what is not said cannot be held against the query
+        undecided += unclear + _unknown_words(sample, request.words, kinship)
+    if lacks_golden_call(sample):  # what is not said cannot be held against the query
+        undecided.append(golden_not_given())
     verdict: Verdict = "fail" if findings else "unknown" if undecided else "pass"
-    return Check(sample_id=sample.id, check="intent", verdict=verdict, findings=tuple(findings))
+    return Check(
+        sample_id=sample.id, check="intent", verdict=verdict, findings=tuple(findings), left_open=() if findings else tuple(undecided)
+    )
+
+
+def _unknown_words(sample: Sample, words: str, kinship: Kinship) -> list[Finding]:
+    """Persons and facts of the golden chains for which the query has no word that is known here."""
+    found: list[Finding] = []
+    if kinship.agreement == "unknown":
+        found.append(
+            Finding(code="undecided_wording", path="/query", message="no kinship word that is known names the relative of the golden chain")
+        )
+    low = words.lower()
+    for number, path in enumerate(sample.golden_paths):
+        if not _relation_said(path, low):
+            message = f"no word that is known speaks of '{path.relations[-1] if path.relations else path.start}'"
+            found.append(Finding(code="undecided_wording", path=f"/golden_paths/{number}", message=message))
+    return found
 
 
 class _Request:
@@ -120,18 +137,19 @@ def _span(source: dict[str, Json]) -> tuple[int, int] | None:
     return (span[0], span[1]) if isinstance(span, list) and len(span) == 2 and all(isinstance(place, int) for place in span) else None
 
 
-def _origins(request: _Request) -> tuple[list[Finding], list[Leaf], int]:
-    """Where each value comes from: findings for those from nowhere, all that the request does not explain, and the number left open."""
+def _origins(request: _Request) -> tuple[list[Finding], list[Leaf], list[Finding]]:
+    """Where each value comes from: findings for those from nowhere, all that the request does not explain, and what is left open."""
     found: list[Finding] = []
     unexplained: list[Leaf] = []
-    undecided = 0
+    undecided: list[Finding] = []
     for leaf in request.leaves:
         origin = _origin(request, leaf)
         if origin == "given":
             continue
         unexplained.append(leaf)
         if origin == "open" or not request.is_complete:
-            undecided += 1
+            message = f"rules cannot tell whether the query gives {leaf.value!r}"
+            undecided.append(Finding(code="undecided_value", path=f"/calls{leaf.pointer}", message=message, value=leaf.value))
             continue
         inner = stated_values(leaf.value) if isinstance(leaf.value, str) else []
         year = any(i.kind == "date" and i.complete and s.value == i.value[4:] for i in inner for s in request.stated)
@@ -179,15 +197,15 @@ def _is_result(sample: Sample, value: Json) -> bool:
     return any(value.startswith(name + ".") and value[len(name) + 1 :].strip() for name in names if name)
 
 
-def _unused_findings(request: _Request) -> tuple[list[Finding], int]:
-    """Dates, times, numbers and addresses that the query states and no argument uses; and how many of them are left open.
+def _unused_findings(request: _Request) -> tuple[list[Finding], list[Finding]]:
+    """Dates, times, numbers and addresses that the query states and no argument uses; and those of them that are left open.
 
     Where nobody speaks (a foreign set), a value counts as forgotten only if the calls take others of its kind from the query,
     and the query is no dialogue.
     """
     sample = request.sample
     if sample.kind == "no_tool" or not request.stated:
-        return [], 0
+        return [], []
     left = _beside(request.stated, [span for leaf in request.leaves if (span := _span(leaf.source)) is not None])
     if left:
         left = _beside(left, _places_of_values(request))
@@ -195,13 +213,17 @@ def _unused_findings(request: _Request) -> tuple[list[Finding], int]:
     unused = [item for item in left if not _is_used(request, item, said)]
     kinds = {item.kind for item in request.stated if item not in unused}
     found: list[Finding] = []
+    unclear: list[Finding] = []
     for item in unused:
         words = request.words[item.start : item.end]
         is_number_word = item.kind == "number" and not words[0].isdigit()  # "two equations" counts what is asked
         if sample.speaker or (item.kind in kinds and not request.is_dialogue and not is_number_word):
             message = f"the query states {item.kind} '{words}', which no argument uses"
             found.append(Finding(code="unused_value", path=f"/query/{item.start}", message=message, value=words))
-    return found, len(unused) - len(found)
+        else:
+            message = f"the query states {item.kind} '{words}', and rules cannot tell whether an argument should use it"
+            unclear.append(Finding(code="undecided_value", path=f"/query/{item.start}", message=message, value=words))
+    return found, unclear
 
 
 def _beside(stated: list[Stated], spans: list[tuple[int, int]]) -> list[Stated]:

@@ -18,7 +18,7 @@ from familytool.validation.near_names import nearest_name
 from familytool.validation.references import Specials, broken_references, specials_of
 from familytool.validation.schema import schema_findings
 from familytool.validation.special_values import Path, Standing, pointer_of
-from familytool.validation.syntax import lacks_golden_call
+from familytool.validation.syntax import golden_not_given, lacks_golden_call
 
 __all__ = ["check_parameters", "nearest_name"]
 
@@ -36,11 +36,17 @@ def check_parameters(sample: Sample, graph: KnowledgeGraph) -> Check:
     """
     findings: list[Finding] = []
     notes: list[Finding] = []
-    unknown = bool(sample.provenance.get("unparsed")) or lacks_golden_call(sample)
+    undecided: list[Finding] = [golden_not_given()] if lacks_golden_call(sample) else []
+    if sample.provenance.get("unparsed"):
+        undecided.append(_open("/calls", "a golden call could not be read, so there is nothing to check"))
     specials = specials_of(sample, sample.calls)
     for number, call in enumerate(sample.calls):
         found = call_findings(sample, graph, call, specials[number], f"/calls/{number}/arguments", notes)
-        unknown = unknown or found is None or bool(specials[number].holes)
+        if found is None:
+            state = "its schema cannot be used" if any(tool.name == call.name for tool in sample.candidate_tools) else "it is not offered"
+            undecided.append(_open(f"/calls/{number}", f"{call.name}: {state}, so its arguments cannot be checked"))
+        if specials[number].holes:
+            undecided.append(_open(f"/calls/{number}/arguments", f"{call.name}: an argument has a hole, so it cannot be checked"))
         findings += found or []
         findings += broken_references(sample, sample.calls, number, specials[number], f"/calls/{number}/arguments")
         not_yet = [f"/calls/{number}/arguments{pointer_of(place)}/" for place in specials[number].places]
@@ -51,8 +57,18 @@ def check_parameters(sample: Sample, graph: KnowledgeGraph) -> Check:
         ]
     for number, calls in enumerate(sample.alternatives):
         findings += _alternative_findings(sample, graph, calls, f"/alternatives/{number}")
-    verdict: Verdict = "fail" if findings else "unknown" if unknown else "pass"
-    return Check(sample_id=sample.id, check="parameters", verdict=verdict, findings=(*findings, *notes))
+    verdict: Verdict = "fail" if findings else "unknown" if undecided else "pass"
+    return Check(
+        sample_id=sample.id,
+        check="parameters",
+        verdict=verdict,
+        findings=(*findings, *notes),
+        left_open=() if findings else tuple(undecided),
+    )
+
+
+def _open(path: str, message: str) -> Finding:
+    return Finding(code="undecided_call", path=path, message=message)
 
 
 def call_findings(

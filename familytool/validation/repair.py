@@ -7,7 +7,7 @@ would need to know what the author meant (a missing argument, a wrong fact), is 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -81,11 +81,16 @@ def repair_samples(
     account: RepairAccount,
     on_patch: Callable[[Patch], None],
     on_left: Callable[[Sample, list[Finding]], None],
+    of_the_set: Mapping[str, list[Finding]] | None = None,
 ) -> Iterator[Sample]:
-    """The samples, each mended as far as rules can, in order; patches and what is left are told as they come."""
+    """The samples, each mended as far as rules can, in order; patches and what is left are told as they come.
+
+    `of_the_set` has the failures of samples, by id, that only the whole set shows (duplicates): they are always left.
+    """
     for sample in samples:
         graph = graph_of(sample)
         mended, patches, left = repair_sample(sample, graph, checks, pool, can_be_written)
+        left += (of_the_set or {}).get(sample.id, [])
         for patch in patches:
             account.by_rule[patch.rule]["patches"] += 1
             on_patch(patch)
@@ -245,14 +250,14 @@ def rename_parameter(sample: Sample, graph: KnowledgeGraph, pool: Pool, found: l
 
 
 def coerce_type(sample: Sample, graph: KnowledgeGraph, pool: Pool, found: list[Finding]) -> Sample | None:
-    """A value takes the JSON type that its document declares, where only the type is wrong ("2" for 2, a text for a list of it)."""
+    """A value takes the JSON type that its document declares, where nothing is chosen or lost by it ("2" for 2, "[1]" for [1])."""
     if not any(finding.hint.startswith("coercible") for finding in found):
         return None
     calls = list(sample.calls)
     for number, (call, specials) in enumerate(zip(sample.calls, specials_of(sample, sample.calls), strict=True)):
         document = _document(sample, call)
         if document is not None:
-            arguments, _ = coerced(document.parameters, call.arguments, dict.fromkeys(specials.places, "open"))
+            arguments, _ = coerced(document.parameters, call.arguments, dict.fromkeys(specials.places, "open"), may_wrap=False)
             calls[number] = call.model_copy(update={"arguments": arguments})
     return sample.model_copy(update={"calls": tuple(calls)})
 

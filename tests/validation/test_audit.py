@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,9 +15,9 @@ from familytool import tables
 from familytool.errors import FamilytoolError, UsageError
 from familytool.graph import KnowledgeGraph
 from familytool.model import Sample, Tool, ToolCall
-from familytool.validation.audit import Order, audit, failing_codes
+from familytool.validation.audit import Order, audit, failing_codes, found_codes
 from familytool.validation.checks import check_sample
-from familytool.validation.codes import CODES, HARMLESS
+from familytool.validation.codes import CODES, HARMLESS, UNDECIDED
 from familytool.validation.conformity import Conformity
 from tests.made import Made
 
@@ -81,7 +83,7 @@ def findings(out: Path) -> dict[str, set[str]]:
     names = list(ROWS)
     for text in (out / "findings.jsonl").read_text(encoding="utf-8").splitlines():
         entry = json.loads(text)
-        assert list(entry) == ["sample_id", "check", "verdict", "code", "path", "message", "value", "hint", "judge"]
+        assert list(entry) == ["sample_id", "check", "verdict", "code", "path", "message", "value", "hint", "judge", "file", "line"]
         found.setdefault(entry["code"], set()).add(names[int(entry["sample_id"].rsplit("-", 1)[1])] if entry["sample_id"] else "graph")
     return found
 
@@ -101,7 +103,10 @@ def test_each_planted_fault_is_found_in_its_row_and_nowhere_else(planted: tuple[
     assert summary["calls"]["conform"] == len(ROWS) - 4
     assert summary["by_code"]["duplicate_sample"] == {"samples": 2, "findings": 2}
     assert summary["graph"] == summary["graph"] | {"edges": 8, "relations": 6, "origin": "graph.txt"}
-    assert "tea.jsonl:10" in json.loads((tmp_path / "out" / "rejected.jsonl").read_text(encoding="utf-8"))["reason"]
+    rejected = json.loads((tmp_path / "out" / "rejected.jsonl").read_text(encoding="utf-8"))
+    assert (list(rejected), rejected["file"], rejected["line"]) == (["file", "line", "id", "reason"], "tea.jsonl", 10)
+    assert summary["by_check"]["duplicates"] == {"pass": len(ROWS) - 2, "fail": 2, "unknown": 0}
+    assert summary["n_failed"] == len(ROWS) - 1  # all but the placeholder
     assert json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8")) == summary
 
 
@@ -146,10 +151,14 @@ def test_repair_mends_what_needs_no_judgement_and_leaves_the_rest_for_people(pla
     rules = {name: row["samples"] for name, row in summary["repair"]["by_rule"].items() if row["samples"]}
     assert rules == {"rename_parameter": 1, "coerce_type": 1, "write_time": 1, "link_to_speaker": 1}
     left = [json.loads(text) for text in (tmp_path / "out" / "left.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert {entry["sample_id"] for entry in left} == {f"tea-{NUMBER['missing']}", f"tea-{NUMBER['other relative']}"}
-    assert summary["repair"]["n_left"] == 2
+    doubles = {f"tea-{NUMBER['sound']}", f"tea-{NUMBER['twice']}"}
+    assert {entry["sample_id"] for entry in left} == {f"tea-{NUMBER['missing']}", f"tea-{NUMBER['other relative']}"} | doubles
+    assert {entry["sample_id"] for entry in left if entry["code"] == "duplicate_sample"} == doubles
+    assert summary["repair"]["n_left"] == 4
     again = audit(Order(patched, graph=planted[1]), tmp_path / "again", quiet)
-    assert again["n_failed"] == 2
+    assert again["n_failed"] == 4
+    assert (tmp_path / "out" / "rejected_rows.txt").read_text(encoding="utf-8") == '{"role": "id"}\n'
+    assert summary["repair"]["n_rejected_rows"] == 1
 
 
 def test_patches_applied_to_the_old_sample_give_the_new_one(planted: tuple[Path, Path], tmp_path: Path) -> None:
@@ -226,6 +235,9 @@ def test_fail_on_takes_codes_any_and_codes_of_ones_own_and_names_a_slip() -> Non
         with pytest.raises(UsageError, match="names no code"):
             failing_codes(nothing)
     assert failing_codes("+tone")("tone")
+    assert failing_codes("tone", has_own_checks=True)("tone")
+    with pytest.raises(UsageError, match="is no code"):
+        failing_codes("tone")
     with pytest.raises(UsageError, match="did you mean 'type_mismatch'"):
         failing_codes("typ_mismatch")
 
@@ -289,3 +301,104 @@ def test_an_audit_into_the_folder_of_its_source_is_refused_and_removes_nothing(p
         with pytest.raises(UsageError, match="lies in it and would be written over; choose another folder"):
             audit(order, tmp_path / "out", quiet)
     assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} == before
+
+
+def recount(out: Path) -> dict[str, Any]:
+    """What findings.jsonl alone says: codes (samples, findings), failed samples by check, and all failed samples."""
+    by_code: dict[str, tuple[set[str], int]] = {}
+    failed: dict[str, set[str]] = {}
+    for text in (out / "findings.jsonl").read_text(encoding="utf-8").splitlines():
+        entry = json.loads(text)
+        samples, number = by_code.get(entry["code"], (set(), 0))
+        by_code[entry["code"]] = (samples | {entry["sample_id"]} - {""}, number + 1)
+        if entry["verdict"] == "fail" and entry["sample_id"]:
+            failed.setdefault(entry["check"], set()).add(entry["sample_id"])
+    return {
+        "by_code": {code: {"samples": len(samples), "findings": number} for code, (samples, number) in by_code.items()},
+        "fail": {check: len(ids) for check, ids in failed.items()},
+        "n_failed": len(set().union(*failed.values())),
+    }
+
+
+def check_counts(summary: dict[str, Any], out: Path) -> None:
+    counted = recount(out)
+    assert counted["by_code"] == summary["by_code"]
+    assert counted["fail"] == {check: verdicts["fail"] for check, verdicts in summary["by_check"].items() if verdicts["fail"]}
+    assert counted["n_failed"] == summary["n_failed"]
+    assert sum(row["failed"] for row in summary["by_hop"].values()) == summary["n_failed"]
+    assert all(sum(verdicts.values()) == summary["n_samples"] for verdicts in summary["by_check"].values())
+    assert f"{summary['n_failed']:,}" in (out / "report.html").read_text(encoding="utf-8")
+
+
+def test_all_counts_are_those_of_the_findings(planted: tuple[Path, Path], tmp_path: Path) -> None:
+    check_counts(audit(Order(planted[0], graph=planted[1]), tmp_path / "out", quiet), tmp_path / "out")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    "name",
+    ["familytool/familytool-b.jsonl", "bfcl/BFCL_v4_live_simple.json", "mtu-bench", "nestful", "seal-tools", "api-bank/level-1-given-desc"],
+)
+def test_all_counts_of_published_sets_are_those_of_the_findings(name: str, foreign_data: Callable[[str], Path], tmp_path: Path) -> None:
+    folder, _, rest = name.partition("/")
+    summary = audit(Order(foreign_data(folder) / rest), tmp_path / "out", quiet)
+    check_counts(summary, tmp_path / "out")
+    # Every verdict that is left open has its reason.
+    unknown = {check: verdicts["unknown"] for check, verdicts in summary["by_check"].items() if verdicts["unknown"]}
+    told: dict[str, set[str]] = {}
+    for text in (tmp_path / "out" / "findings.jsonl").read_text(encoding="utf-8").splitlines():
+        entry = json.loads(text)
+        if entry["verdict"] == "unknown" and entry["code"] in UNDECIDED:
+            told.setdefault(entry["check"], set()).add(entry["sample_id"])
+    assert {check: len(ids) for check, ids in told.items()} == unknown
+
+
+def test_each_finding_says_where_its_sample_stands(planted: tuple[Path, Path], tmp_path: Path) -> None:
+    audit(Order(planted[0], graph=planted[1]), tmp_path / "out", quiet)
+    for text in (tmp_path / "out" / "findings.jsonl").read_text(encoding="utf-8").splitlines():
+        entry = json.loads(text)
+        number = int(entry["sample_id"].rsplit("-", 1)[1]) + 1 if entry["sample_id"] else None
+        assert (entry["file"], entry["line"]) == ("tea.jsonl" if number else None, number)
+
+
+def test_rows_of_the_graph_that_cannot_be_read_are_told(planted: tuple[Path, Path], tmp_path: Path) -> None:
+    planted[1].write_text(planted[1].read_text(encoding="utf-8") + "['a', 'b']\n", encoding="utf-8")
+    summary = audit(Order(planted[0], graph=planted[1]), tmp_path / "out", quiet)
+    rows = [json.loads(text) for text in (tmp_path / "out" / "rejected.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [(row["file"], row["line"]) for row in rows] == [("tea.jsonl", 10), ("graph.txt", 9)]
+    assert (summary["n_rejected"], len(summary["graph"]["not_read"])) == (1, 1)
+    assert "rejected" in found_codes(summary)
+
+
+def test_a_file_that_is_left_out_is_no_rejected_row(planted: tuple[Path, Path], tmp_path: Path) -> None:
+    folder = tmp_path / "set"
+    folder.mkdir()
+    (folder / "tea.jsonl").write_bytes(planted[0].read_bytes())
+    (folder / "other.jsonl").write_text('{"x": 1}\n', encoding="utf-8")
+    summary = audit(Order(folder), tmp_path / "out", quiet)
+    assert summary["n_rejected"] == 1
+    assert len(summary["files_left_out"]) == 1
+    assert "other.jsonl" in summary["files_left_out"][0]
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ((), 0),
+        (("--fail-on", "any"), 1),
+        (("--fail-on", "rejected"), 1),
+        (("--fail-on", "kinship_mismatch"), 1),
+        (("--fail-on", "answer_leaked"), 0),
+        (("--fail-on", "+answer_leaked"), 0),
+        (("--fail-on", "kinship_mismach"), 2),
+        (("--fail-on", ""), 2),
+    ],
+)
+def test_the_exit_code_is_0_with_findings_and_1_with_those_that_fail_on_names(
+    options: tuple[str, ...], code: int, planted: tuple[Path, Path], tmp_path: Path
+) -> None:
+    program = [sys.executable, "-c", "from familytool.cli import main; main()"]
+    command = [*program, "audit", str(planted[0]), "--graph", str(planted[1]), "--out", str(tmp_path / "out")]
+    done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr
+    assert ("1 row could not be read" in done.stdout) == (code != 2)

@@ -13,8 +13,8 @@ def found(*samples: Sample) -> list[tuple[str, str]]:
     duplicates = Duplicates()
     for sample in samples:
         duplicates.add(sample)
-    assert all((f.code, f.path) == ("duplicate_sample", "/query") for _, f in duplicates.findings())
-    return [(sample_id, f.value) for sample_id, f in duplicates.findings()]
+    assert all((f.code, f.path) == ("duplicate_sample", "/query") for _, _, f in duplicates.findings())
+    return [(sample_id, f.value) for _, sample_id, f in duplicates.findings()]
 
 
 PAIRS = {
@@ -23,6 +23,13 @@ PAIRS = {
     "other white space": (row(1), row(2, " Find  my\n cafe "), True),
     "the speaker in another case": (row(1), row(2, speaker="NORA"), True),
     "other tools and another answer": (row(1), row(2, candidate_tools=(), calls=()), True),
+    "nobody speaks, and other tools": (row(1, speaker=""), row(2, speaker="", candidate_tools=(TAXI,)), False),
+    "nobody speaks, and the same tools": (row(1, speaker=""), row(2, speaker=""), True),
+    "something else was said before": (
+        row(1, provenance={"dialogue_before": "hello"}),
+        row(2, provenance={"dialogue_before": "bye"}),
+        False,
+    ),
     "another speaker": (row(1), row(2, speaker="Piet"), False),
     "another family": (row(1), row(2, graph_id="other"), False),
     "other words": (row(1), row(2, "Find my café"), False),

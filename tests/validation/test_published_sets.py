@@ -194,6 +194,6 @@ def test_one_pair_asks_the_same_and_documents_listed_twice_are_counted(name: str
     for sample in published(name).samples:
         duplicates.add(sample)
     pair, listed_twice = DUPLICATES[name]
-    assert {number(sample_id) for sample_id, _ in duplicates.findings()} == pair
-    assert {number(str(finding.value)) for _, finding in duplicates.findings()} == pair
+    assert {number(sample_id) for _, sample_id, _ in duplicates.findings()} == pair
+    assert {number(str(finding.value)) for _, _, finding in duplicates.findings()} == pair
     assert duplicates.as_json()["tools_listed_twice"]["samples"] == listed_twice

@@ -45,7 +45,7 @@ MENDED: dict[str, tuple[str, Sample, Pool, dict[str, Any]]] = {
     "one tool that is called twice and not offered": ("offer_called_tool", taxis(2), pool(TAXI), {"offered": ["find_cafe", "order_taxi"]}),
     "a parameter in another case": ("rename_parameter", timed("Wake me at 07:00.", Time="07:00"), pool(), {"arguments": {"time": "07:00"}}),
     "a number as text": ("coerce_type", timed("Three times.", count="3"), pool(), {"arguments": {"count": 3}}),
-    "a text for a list": ("coerce_type", timed("On Monday.", days="Monday"), pool(), {"arguments": {"days": ["Monday"]}}),
+    "a list as its JSON text": ("coerce_type", timed("On Monday.", days='["Monday"]'), pool(), {"arguments": {"days": ["Monday"]}}),
     "an hour of one digit": ("write_time", timed("Wake me at 7:00 am.", time="7:00"), pool(), {"arguments": {"time": "07:00"}}),
     "a time of twelve hours": ("write_time", timed("Wake me at 1 PM.", time="1:00 PM"), pool(), {"arguments": {"time": "13:00"}}),
     "a chain that starts at a relative": (
@@ -114,3 +114,12 @@ def test_what_the_copy_could_not_say_is_not_mended() -> None:
     mended, patches, left = repair_sample(sample, FAMILY, ALL_CHECKS, known, lambda _: False)
     assert (mended, patches) == (sample, [])
     assert [finding.code for finding in left] == ["type_mismatch"]
+
+
+@pytest.mark.parametrize("days", ["Monday", "Monday, Tuesday", "", "dayList", 1])
+def test_a_value_where_a_list_is_wanted_is_left_for_people(days: object) -> None:
+    """Whether it is one item, several or none is a reading of what was meant."""
+    sample = timed("On Monday.", days=days)
+    mended, patches, left = repair_sample(sample, FAMILY, ALL_CHECKS, pool())
+    assert (mended, patches) == (sample, [])
+    assert "type_mismatch" in {finding.code for finding in left}
